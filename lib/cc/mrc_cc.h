@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Congestion control: a byte window per congestion context, and the table of algorithms.
+ *
+ * A context is an object of its own: one per QP, or shared by the QPs to one destination on an lcore. One window covers
+ * all paths; choosing paths is lib/path's, fed by the same feedback. No pacing. Sizes are nominal bytes: UDP length + 40.
+ * inflight falls by what the receiver's cumulative rcvd_bytes says has arrived, not by PSN; it is signed, since
+ * 256-byte rounding and reordered SACKs make it dip below zero.
+ * Integer arithmetic only on the path; parameters are converted once, in init.
+ *
+ * Thread contract: one lcore. Who calls it: lib/conn.
+ */
+#ifndef MRC_CC_H
+#define MRC_CC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MRC_CC_PRIV_BYTES 256
+
+struct mrc_cc;
+
+/* One SACK, as congestion control sees it. */
+struct mrc_cc_ack {
+	uint64_t now_ns;
+	uint32_t new_bytes;   /* advance of rcvd_bytes; already subtracted from inflight */
+	bool ecn;             /* the triggering packet was CE-marked */
+	bool rtt_valid;
+	uint64_t rtt_ns;      /* service time taken off */
+	uint8_t penalty;      /* rcv_cwnd_pen, 0 .. 127 */
+	bool restore;         /* restore_cwnd */
+};
+
+struct mrc_cc_ops {
+	const char *name; /* as in config and the OCP API: "uet-1.0-nscc" */
+	void (*init)(struct mrc_cc *cc);
+	/** inflight -= new_bytes has been done by the caller's mrc_cc_sack. */
+	void (*on_sack)(struct mrc_cc *cc, const struct mrc_cc_ack *a);
+	/** A trim NACK; inflight -= size has been done. */
+	void (*on_trim)(struct mrc_cc *cc, uint32_t size, uint64_t now_ns);
+	/** Inferred loss or timeout; inflight -= size has been done. */
+	void (*on_loss)(struct mrc_cc *cc, uint32_t size, uint64_t now_ns);
+	/** A retransmission proved spurious: the window gets back what on_loss took. */
+	void (*on_spurious)(struct mrc_cc *cc, uint32_t size);
+	/** rate_bps or base_rtt_ns of the parameters changed (planes lost or regained, auto-configuration). */
+	void (*on_rescale)(struct mrc_cc *cc);
+};
+
+/* Constant after init but for rate_bps and base_rtt_ns (mrc_cc_rescale). */
+struct mrc_cc_params {
+	const struct mrc_cc_ops *ops;
+	uint64_t rate_bps;       /* sum over living planes */
+	uint64_t base_rtt_ns;
+	uint64_t base_rtt_min_ns;
+	uint32_t packet_bytes;   /* nominal size of a full packet: "MTU" in the formulas */
+	bool trimming;           /* the network trims */
+	uint64_t window_bytes;   /* fixed: the window */
+	/* NSCC; 0 = derive from the others (doc/congestion.md) */
+	uint64_t target_delay_ns;
+	uint64_t max_cwnd_bytes;
+	uint64_t qa_threshold_ns; /* UINT64_MAX: off */
+	uint64_t fast_delay_ns;   /* "delay about 0" below this */
+	double alpha, fi_bytes, eta_bytes, fi_scale, gamma, max_md_jump; /* 0 = default */
+	uint8_t qa_gate;          /* 0 = default 3 */
+	uint64_t adjust_bytes, adjust_period_ns;
+};
+
+struct mrc_cc {
+	const struct mrc_cc_ops *ops;
+	int64_t inflight_bytes;
+	uint64_t cwnd_bytes;
+	struct mrc_cc_params params;
+	uint64_t priv[MRC_CC_PRIV_BYTES / 8]; /* the algorithm's */
+};
+
+/** @return the algorithm, or NULL */
+const struct mrc_cc_ops *mrc_cc_find(const char *name);
+/** @return the i-th algorithm, NULL past the end: for help texts */
+const struct mrc_cc_ops *mrc_cc_get(unsigned i);
+
+/**
+ * Checks and starts a context.
+ * @param[out] err on -EINVAL: which parameter and what is allowed; may be NULL
+ * @return 0 or -EINVAL
+ */
+int mrc_cc_init(struct mrc_cc *cc, const struct mrc_cc_params *p, const char **err);
+void mrc_cc_rescale(struct mrc_cc *cc, uint64_t rate_bps, uint64_t base_rtt_ns);
+
+/** A packet of size bytes may go. With nothing outstanding one packet may always go. */
+static inline bool
+mrc_cc_may_send(const struct mrc_cc *cc, uint32_t size)
+{
+	return cc->inflight_bytes <= 0 ||
+		cc->inflight_bytes + (int64_t)size <= (int64_t)cc->cwnd_bytes;
+}
+
+static inline void
+mrc_cc_sent(struct mrc_cc *cc, uint32_t size)
+{
+	cc->inflight_bytes += size;
+}
+
+/** Takes size back: refused by our own port, or (negative use) spurious bookkeeping. */
+static inline void
+mrc_cc_unsent(struct mrc_cc *cc, uint32_t size)
+{
+	cc->inflight_bytes -= size;
+}
+
+static inline void
+mrc_cc_sack(struct mrc_cc *cc, const struct mrc_cc_ack *a)
+{
+	cc->inflight_bytes -= a->new_bytes;
+	cc->ops->on_sack(cc, a);
+}
+
+static inline void
+mrc_cc_trim(struct mrc_cc *cc, uint32_t size, uint64_t now_ns)
+{
+	cc->inflight_bytes -= size;
+	cc->ops->on_trim(cc, size, now_ns);
+}
+
+static inline void
+mrc_cc_loss(struct mrc_cc *cc, uint32_t size, uint64_t now_ns)
+{
+	cc->inflight_bytes -= size;
+	cc->ops->on_loss(cc, size, now_ns);
+}
+
+/** The packet waits for retransmission and was reported received: rcvd_bytes will subtract it a second time. */
+static inline void
+mrc_cc_found(struct mrc_cc *cc, uint32_t size)
+{
+	cc->inflight_bytes += size;
+}
+
+static inline void
+mrc_cc_spurious(struct mrc_cc *cc, uint32_t size)
+{
+	cc->ops->on_spurious(cc, size);
+}
+
+#endif /* MRC_CC_H */
