@@ -4,6 +4,8 @@
  * moves bursts. Ports that refuse MTU requests but pass jumbo frames (net_ring, af_packet, memif) are told so by
  * the caller through mtu_request = 0.
  * Also makes net_ring pairs that join two nodes directly (no fabric).
+ * room() is exact for a net_ring port X whose tx ring is called X.tx, as those made here and in drivers/fabric are;
+ * for others it is a hint that is 0 for one turn after a refusal.
  */
 #ifndef MRC_ETHDEV_H
 #define MRC_ETHDEV_H
