@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <getopt.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -118,34 +120,42 @@ hugepages_free(void)
 	return pages * kib >= strtoul(EAL_MB, NULL, 10) * 1024;
 }
 
-/* Never without --no-pci: EAL would take hold of the machine's own NIC. */
+/*
+ * Never without --no-pci: EAL would take hold of the machine's own NIC. EAL makes a runtime folder
+ * even when told to share nothing. It stays empty, so it goes at once; a Ctrl-C waits until it is
+ * gone.
+ */
 static int
-eal_start(const char *argv0, const unsigned cpu[2], unsigned cpus)
+eal_start(char *argv0, const unsigned cpu[2], unsigned cpus)
 {
-	char prog[64], lcores[64];
-	char *argv[16];
-	int argc = 0;
+	char lcores[64], prefix[64];
+	char no_pci[] = "--no-pci", no_telemetry[] = "--no-telemetry",
+	     quiet[] = "--log-level=lib.*:error", simd[] = "--force-max-simd-bitwidth=512",
+	     mb[] = "-m" EAL_MB, in_memory[] = "--in-memory", no_huge[] = "--no-huge",
+	     no_shconf[] = "--no-shconf";
+	char *argv[] = {argv0, lcores, prefix, no_pci, no_telemetry, quiet, simd, mb, no_huge,
+		no_shconf, NULL};
+	int argc = 10, rc;
+	sigset_t stop, before;
 
-	snprintf(prog, sizeof(prog), "%s", argv0);
 	if (cpus == 2)
 		snprintf(lcores, sizeof(lcores), "--lcores=0@%u,1@%u", cpu[0], cpu[1]);
 	else
 		snprintf(lcores, sizeof(lcores), "--lcores=0@%u", cpu[0]);
-	argv[argc++] = prog;
-	argv[argc++] = lcores;
-	argv[argc++] = strdupa("--no-pci");
-	argv[argc++] = strdupa("--no-telemetry");
-	argv[argc++] = strdupa("--log-level=lib.*:error");
-	argv[argc++] = strdupa("--force-max-simd-bitwidth=512");
-	argv[argc++] = strdupa("-m");
-	argv[argc++] = strdupa(EAL_MB);
+	snprintf(prefix, sizeof(prefix), "--file-prefix=mrc-bench-%d", (int)getpid());
 	if (hugepages_free()) {
-		argv[argc++] = strdupa("--in-memory");
-	} else {
-		argv[argc++] = strdupa("--no-huge");
-		argv[argc++] = strdupa("--no-shconf");
+		argv[8] = in_memory;
+		argc = 9;
 	}
-	return rte_eal_init(argc, argv);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGINT);
+	sigaddset(&stop, SIGTERM);
+	sigprocmask(SIG_BLOCK, &stop, &before);
+	rc = rte_eal_init(argc, argv);
+	if (rc >= 0)
+		rmdir(rte_eal_get_runtime_dir());
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return rc;
 }
 
 static int
