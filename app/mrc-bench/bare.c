@@ -54,8 +54,11 @@ pattern_fill(uint8_t *p, uint32_t n, uint32_t seed)
 struct bare *
 bare_create(const struct bare_params *p)
 {
-	/* The ring, a burst in each hand, and what the two lcore caches may keep back. */
-	unsigned frames = p->ring_size + 2 * BARE_BURST + 4 * POOL_CACHE;
+	/* The ring, a burst in each hand, and what the two lcore caches may keep back. A larger
+	 * pool is turned through from end to end and so leaves the L2 caches.
+	 */
+	unsigned least = p->ring_size + 2 * BARE_BURST + 4 * POOL_CACHE;
+	unsigned frames = RTE_MAX(least, p->frames);
 	struct bare *b = rte_zmalloc("bare", sizeof(*b), RTE_CACHE_LINE_SIZE);
 
 	if (b == NULL) {

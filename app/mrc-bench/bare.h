@@ -25,6 +25,7 @@ struct bare;
 struct bare_params {
 	crc_fn crc;
 	unsigned ring_size; /* entries between the two cores, a power of two */
+	unsigned frames;    /* of the pool; raised to what the ring needs */
 };
 
 /** @return NULL with rte_errno set when memory is short. EAL must be up. */

@@ -22,12 +22,14 @@
 
 #define ROUNDS_MAX 99
 #define RING_DEFAULT 256
-#define EAL_MB "64"
+#define FRAMES_MAX 8192
+#define EAL_MB "96"
 
 struct options {
 	bool json;
 	unsigned rounds;
 	unsigned ring_size;
+	unsigned frames;
 	double seconds; /* of each row and round */
 };
 
@@ -38,12 +40,12 @@ struct row {
 };
 
 static const char usage[] =
-	"usage: mrc-bench [--json] [--rounds N] [--seconds S] [--ring N]\n"
+	"usage: mrc-bench [--json] [--rounds N] [--seconds S] [--ring N] [--frames N]\n"
 	"  The bare movement of data on this machine: 4 KiB frames with CRC-32, cache-resident.\n"
 	"  --json       one JSON object a row: name, value, unit, limit, ratio\n"
 	"  --rounds N   1..99, the median counts (default 5)\n"
 	"  --seconds S  0.01..60, of each row and round (default 0.5)\n"
-	"  --ring N     entries of the ring between two cores, 64..16384, a power of two (default "
+	"  --ring N     entries of the ring between two cores, 64..4096, a power of two (default "
 	"256)\n";
 
 /* @return 0 go on, 1 help was asked for, -1 bad arguments (said) */
@@ -52,8 +54,8 @@ options_parse(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {{"json", no_argument, NULL, 'j'},
 		{"rounds", required_argument, NULL, 'r'}, {"seconds", required_argument, NULL, 's'},
-		{"ring", required_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0}};
+		{"ring", required_argument, NULL, 'q'}, {"frames", required_argument, NULL, 'f'},
+		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	double v;
 	char *end;
 	int c;
@@ -73,9 +75,11 @@ options_parse(int argc, char **argv, struct options *o)
 			o->rounds = (unsigned)v;
 		else if (c == 's' && *end == '\0' && v >= 0.01 && v <= 60)
 			o->seconds = v;
-		else if (c == 'q' && *end == '\0' && v >= 64 && v <= 16384 &&
+		else if (c == 'q' && *end == '\0' && v >= 64 && v <= 4096 &&
 			 ((unsigned)v & ((unsigned)v - 1)) == 0)
 			o->ring_size = (unsigned)v;
+		else if (c == 'f' && *end == '\0' && v >= 1 && v <= FRAMES_MAX)
+			o->frames = (unsigned)v;
 		else {
 			fprintf(stderr, "mrc-bench: %s: not a value this option takes\n", optarg);
 			return -1;
@@ -191,7 +195,8 @@ rows_print(struct row *rows, unsigned n, bool json)
 static int
 rounds_run(const struct options *o, const struct crc_alg *crc)
 {
-	struct bare_params params = {.crc = crc->fn, .ring_size = o->ring_size};
+	struct bare_params params = {
+		.crc = crc->fn, .ring_size = o->ring_size, .frames = o->frames};
 	struct row rows[2] = {{.name = "bare_one_core"}, {.name = "bare_two_cores"}};
 	unsigned rx_lcore = rte_get_next_lcore(-1, 1, 0);
 	uint64_t duration_ns = (uint64_t)(o->seconds * 1e9);
