@@ -12,18 +12,19 @@
  * (mrc_usid.h) has room for 13.
  */
 #define MRC_PLANES_MAX 13
-#define MRC_ETH_PORTS_MAX 32 /* RTE_MAX_ETHPORTS of Debian's DPDK: nodes x planes in one process */
+#define MRC_ETH_PORTS_MAX 32 /* RTE_MAX_ETHPORTS of Debian's DPDK: nodes x planes in one process \
+			      */
 #define MRC_NODES_MAX 32     /* nodes of one daemon */
 
 /* Paths */
-#define MRC_EVS_MAX 1024   /* EVs of one profile, backups included */
-#define MRC_EV_BYTES 32    /* one expanded EV: SRv6 + SRH */
+#define MRC_EVS_MAX 1024 /* EVs of one profile, backups included */
+#define MRC_EV_BYTES 32	 /* one expanded EV: SRv6 + SRH */
 #define MRC_PATH_SETS_MAX 256
 
 /* Packets */
 #define MRC_MTU_MIN 256
-#define MRC_MTU_MAX 8192   /* above 4096: our extension */
-#define MRC_HDR_BYTES_MAX 160 /* Ethernet to the last header before the payload */
+#define MRC_MTU_MAX 8192      /* above 4096: our extension */
+#define MRC_HDR_BYTES_MAX 192 /* Ethernet to the last transport header: 126 + 48, rounded up */
 #define MRC_FRAME_BYTES_MAX (MRC_HDR_BYTES_MAX + MRC_MTU_MAX + 4)
 #define MRC_BURST 32
 

@@ -8,7 +8,8 @@
  *   SRV6      Eth / IPv6 (dst = uSID list) / IPv6 / UDP     128-bit EV: the outer destination
  *   SRV6_SRH  Eth / IPv6 / SRH (1 segment) / IPv6 / UDP     256-bit EV: destination and segment
  *
- * In the SRv6 modes the inner header carries a 32-bit EV as STEV does: the index of the EV in its profile.
+ * In the SRv6 modes the inner header carries a 32-bit EV as STEV does: the index of the EV in its
+ * profile.
  *
  * Sending: a template per (peer, plane) is made once; each packet copies it and patches it.
  * Receiving: mrc_view_parse walks a frame once and fills a view; it copies no payload.
@@ -42,11 +43,11 @@ struct mrc_addr {
 struct mrc_dscp {
 	uint8_t no_trim, trimmable, trimmable_rtx, trimmed, trimmed_lasthop, control;
 };
-#define MRC_DSCP_DEFAULTS \
-	(struct mrc_dscp) \
-	{ \
+#define MRC_DSCP_DEFAULTS                                                        \
+	(struct mrc_dscp)                                                        \
+	{                                                                        \
 		.no_trim = 0, .trimmable = 4, .trimmable_rtx = 8, .trimmed = 12, \
-		.trimmed_lasthop = 16, .control = 46 \
+		.trimmed_lasthop = 16, .control = 46                             \
 	}
 
 #define MRC_UDP_PORT 4791
@@ -59,9 +60,9 @@ struct mrc_wire_cfg {
 	enum mrc_ev_layout layout;
 	struct mrc_dscp dscp;
 };
-#define MRC_WIRE_DEFAULTS \
-	(struct mrc_wire_cfg) \
-	{ \
+#define MRC_WIRE_DEFAULTS                                                                       \
+	(struct mrc_wire_cfg)                                                                   \
+	{                                                                                       \
 		.udp_port = MRC_UDP_PORT, .layout = MRC_EV_FLOW_HIGH, .dscp = MRC_DSCP_DEFAULTS \
 	}
 
@@ -94,7 +95,7 @@ const char *mrc_addr_text(const struct mrc_addr *a, char *buf);
 struct mrc_encap {
 	enum mrc_ev_mode mode;
 	uint8_t smac[6], dmac[6];
-	struct mrc_addr osrc;     /* SRv6: outer source */
+	struct mrc_addr osrc;	  /* SRv6: outer source */
 	struct mrc_addr src, dst; /* GIDs; both IPv4-mapped for UDP over IPv4 */
 	uint16_t udp_port;
 	enum mrc_ev_layout layout;
@@ -105,15 +106,22 @@ struct mrc_encap {
 /* Bytes before BTH of one (peer, plane), and where in them things stand. */
 struct mrc_tmpl {
 	uint8_t bytes[MRC_TMPL_BYTES];
-	uint8_t len;    /* offset of BTH */
+	uint8_t len;	/* offset of BTH */
 	uint8_t ip_off; /* of the (inner) IP header: the ICRC starts there */
 	uint8_t udp_off;
-	uint8_t mode;   /* enum mrc_ev_mode */
+	uint8_t mode;	/* enum mrc_ev_mode */
 	uint8_t layout; /* enum mrc_ev_layout */
 	bool v4;
 };
 
-/** @return 0, or -EINVAL (IPv4 with a mode other than UDP, mixed families) */
+/**
+ * A choice: UDP mode over IPv6 leaves the flow label's low 16 bits 0, so that the receiver, which
+ * cannot tell it from STEV, echoes the source port alone; the other 4 bits vary with the EV, for
+ * kernels that hash on the label. Hence UDP over IPv6 asks for MRC_EV_FLOW_HIGH. In the SRv6 modes
+ * the outer flow label is the exclusive or of ev32's halves.
+ * @return 0, or -EINVAL (IPv4 with a mode other than UDP, mixed families, UDP over IPv6 with
+ * MRC_EV_SPORT_HIGH)
+ */
 int mrc_tmpl_init(struct mrc_tmpl *t, const struct mrc_encap *e);
 
 /**
@@ -139,30 +147,30 @@ mrc_nominal_bytes(uint32_t udp_payload)
 /* A frame, parsed. Offsets are from the frame's first byte (Ethernet). */
 struct mrc_view {
 	const uint8_t *frame;
-	const uint8_t *payload; /* of a write; NULL for a trimmed packet */
-	uint32_t payload_len;   /* padding not counted */
+	const uint8_t *payload; /* of a write; NULL for other packets and trimmed ones */
+	uint32_t payload_len;	/* padding not counted */
 	uint16_t ip_off, udp_off, bth_off;
-	uint16_t icrc_off;      /* where the ICRC stands; 0 for a trimmed packet */
-	uint16_t udp_len;       /* as in the UDP header */
-	uint8_t mode;           /* enum mrc_ev_mode: UDP for IPv4; STEV for plain IPv6; SRV6 / SRV6_SRH */
-	uint8_t dscp, ecn;      /* the outermost */
+	uint16_t icrc_off; /* where the ICRC stands; 0 for a trimmed packet */
+	uint16_t udp_len;  /* as in the UDP header */
+	uint8_t mode; /* enum mrc_ev_mode: UDP for IPv4; STEV for plain IPv6; SRV6 / SRV6_SRH */
+	uint8_t dscp, ecn; /* the outermost */
 	bool trimmed, lasthop;
-	uint32_t ev32;          /* the EV as feedback echoes it; IPv4: 16 bits, zero-filled */
-	struct mrc_addr odst;   /* SRv6: outer destination */
+	uint32_t ev32;	      /* the EV as feedback echoes it; IPv4: 16 bits, zero-filled */
+	struct mrc_addr odst; /* SRv6: outer destination */
 	struct mrc_addr src, dst;
 	struct mrc_hdr hdr;
 };
 
 /**
- * Parses one frame, untrusted, of any length. Checks every length before use; does not check the ICRC.
- * For a DSCP of trimmed or trimmed-last-hop the inner lengths may exceed the frame, and only
+ * Parses one frame, untrusted, of any length. Checks every length before use; does not check the
+ * ICRC. For a DSCP of trimmed or trimmed-last-hop the inner lengths may exceed the frame, and only
  * mrc_hdr_decode_trimmed's part of hdr is set.
- * Accepts hop limits of any value, SRH with segments left 0 or 1, UDP ports cfg->udp_port and MRC_UDP_PORT_ALT.
- * Frames may be padded behind the IP length (Ethernet minimum).
+ * Accepts hop limits of any value, SRH with segments left 0 or 1, UDP ports cfg->udp_port and
+ * MRC_UDP_PORT_ALT. Frames may be padded behind the IP length (Ethernet minimum).
  * @return MRC_OK and a filled view, or a reason (the view is then undefined)
  */
-enum mrc_drop mrc_view_parse(struct mrc_view *v, const uint8_t *frame, uint32_t len,
-	const struct mrc_wire_cfg *cfg);
+enum mrc_drop mrc_view_parse(
+	struct mrc_view *v, const uint8_t *frame, uint32_t len, const struct mrc_wire_cfg *cfg);
 
 /** One line of text: addresses, EV, ECN, transport headers; as snprintf. */
 int mrc_view_dump(char *buf, size_t size, const struct mrc_view *v);

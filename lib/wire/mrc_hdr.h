@@ -89,8 +89,8 @@ struct mrc_hdr_ack {
 };
 
 struct mrc_hdr_sack {
-	uint8_t m;     /* enum mrc_sack_mode */
-	bool probe;    /* pr: answers a reliability probe */
+	uint8_t m;  /* enum mrc_sack_mode */
+	bool probe; /* pr: answers a reliability probe */
 	int16_t ack_psn_offset;
 	uint32_t entropy;
 	uint16_t spdcid, dpdcid;
@@ -101,8 +101,8 @@ struct mrc_hdr_sack {
 	uint64_t bitmap;
 	uint16_t ooo_count; /* 15 bits */
 	bool restore_cwnd;
-	uint8_t rcv_cwnd_pen;  /* 7 bits */
-	uint32_t rcvd_bytes;   /* 24 bits, units of 256 bytes */
+	uint8_t rcv_cwnd_pen; /* 7 bits */
+	uint32_t rcvd_bytes;  /* 24 bits, units of 256 bytes */
 };
 
 struct mrc_hdr_nack {
@@ -129,10 +129,10 @@ struct mrc_hdr_ep {
 /* One transport header stack, decoded. */
 struct mrc_hdr {
 	uint8_t opcode; /* enum mrc_opcode */
-	uint8_t flags;  /* enum mrc_bth_flag */
-	uint8_t pad;    /* 0 .. 3 */
-	bool tsr;       /* the timestamp's unit: false 128 ns, true 1 us */
-	uint16_t ts;    /* TSETH, or the (reflected) timestamp of SACK, NACK, probe, endpoint */
+	uint8_t flags;	/* enum mrc_bth_flag */
+	uint8_t pad;	/* 0 .. 3 */
+	bool tsr;	/* the timestamp's unit: false 128 ns, true 1 us */
+	uint16_t ts;	/* TSETH, or the (reflected) timestamp of SACK, NACK, probe, endpoint */
 	uint32_t dqpn;
 	uint32_t psn; /* 24 bits */
 	union {
@@ -177,11 +177,12 @@ unsigned mrc_hdr_encode(uint8_t *p, const struct mrc_hdr *h);
  * @param[out] hdr_bytes where the payload starts, set only on success
  * @return MRC_OK, or MRC_DROP_SHORT / OPCODE / VERSION / HEADER_TYPE
  */
-enum mrc_drop mrc_hdr_decode(const uint8_t *p, unsigned len, struct mrc_hdr *h, unsigned *hdr_bytes);
+enum mrc_drop
+mrc_hdr_decode(const uint8_t *p, unsigned len, struct mrc_hdr *h, unsigned *hdr_bytes);
 
 /**
- * Decodes of a trimmed packet what a NACK needs: BTH, METH and TSETH where present (RETH may be cut).
- * write.va, rkey, dmalen and imm are 0.
+ * Decodes of a trimmed packet what a NACK needs: BTH, METH and TSETH where present (RETH may be
+ * cut). write.va, rkey, dmalen and imm are 0.
  * @return MRC_OK, or MRC_DROP_SHORT / OPCODE (not a write) / VERSION / HEADER_TYPE
  */
 enum mrc_drop mrc_hdr_decode_trimmed(const uint8_t *p, unsigned len, struct mrc_hdr *h);

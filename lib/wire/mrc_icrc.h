@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RoCEv2's invariant CRC: CRC-32 (Ethernet, reflected) over eight bytes of ff, the (inner) IP header, UDP,
- * BTH, the rest and the payload, with these as ff: IPv4 TOS, TTL, header checksum; IPv6 traffic class, flow
- * label, hop limit; UDP checksum; BTH byte 4. Stored least significant byte first. Computed by ISA-L.
- * Who calls it: lib/engine, once a packet each way.
+ * RoCEv2's invariant CRC: CRC-32 (Ethernet, reflected) over eight bytes of ff, the (inner) IP
+ * header, UDP, BTH, the rest and the payload, with these as ff: IPv4 TOS, TTL, header checksum;
+ * IPv6 traffic class, flow label, hop limit; UDP checksum; BTH byte 4. Stored least significant
+ * byte first. Computed by ISA-L. Who calls it: lib/engine, once a packet each way.
  */
 #ifndef MRC_ICRC_H
 #define MRC_ICRC_H
@@ -14,7 +14,7 @@
 /**
  * CRC over the headers only.
  * @param ip the (inner) IP header, IPv4 without options or IPv6, followed by UDP and BTH
- * @param hdr_bytes from ip to the payload, at most 160
+ * @param hdr_bytes from ip to the payload, BTH included
  */
 uint32_t mrc_icrc_headers(const uint8_t *ip, unsigned hdr_bytes);
 

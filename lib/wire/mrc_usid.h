@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Micro-SIDs (RFC 9800, NEXT-C-SID, 32-bit locator block, 16-bit uSIDs) and the numbering that the
- * built-in fabric and its configurations use. Readable in hex: the first digit is the plane's 1-based number.
+ * built-in fabric and its configurations use. Readable in hex: the first digit is the plane's
+ * 1-based number.
  *
  *   T0 (leaf)   P000 + index   0 .. 2047      P = plane + 1, 1 .. 13
  *   T1 (spine)  P800 + index   0 .. 2047
- *   host port   eP00 + port    0 .. 255       local to its T0 (from e000 up: RFC 9800's local block)
+ *   host port   eP00 + port    0 .. 255       local to its T0 (from e000 up: RFC 9800's local
+ * block)
  *
  * A path from a host reads  block : T0 of the source : T1 : T0 of the destination : port ::
  * Who calls it: lib/fabric (forwarding), app (expansion of EV profiles from topology).
