@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A capture of a transfer, one file per plane, in the eyes of an independent reader: tshark sees IPv6 in IPv6, UDP
+# 4791 and InfiniBand base headers with our opcodes, QPNs and PSNs.
+# shellcheck source=test/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+command -v tshark >/dev/null || skip "tshark is not installed"
+file_make "$t/file" 4
+mkdir "$t/pcap"
+daemon_run 60 "$t/out" -c "$top/config/quickstart.json" --send "$t/file" --from A --to B --out "$t/got" \
+    --pcap "$t/pcap"
+check "the transfer ends with status 0" equal "$rc" 0
+mapfile -t captures < <(find "$t/pcap" -name '*.pcapng' | sort)
+check "there is one file a plane" equal "${#captures[@]}" 4
+
+fields()
+{
+    tshark -r "$1" -T fields -E occurrence=a -E aggregator=, -E separator=' ' -e eth.type -e ipv6.nxt -e udp.dstport \
+        -e infiniband.bth.opcode -e infiniband.bth.destqp -e infiniband.bth.psn 2>/dev/null
+}
+
+for f in "${captures[@]}"; do
+    name=$(basename "$f")
+    fields "$f" >"$t/fields"
+    check "$name: frames are there" [ -s "$t/fields" ]
+    # 41 and 17: IPv6 in IPv6, then UDP. C6..CB writes, D1 ACK, DC SACK, DD NACK, DE probe.
+    check "$name: every frame is IPv6 in IPv6, UDP, InfiniBand" \
+        only "$t/fields" '^0x86dd 41,17 4791 (19[89]|20[0-3]|209|22[0-2]) 0x[0-9a-f]{6} [0-9]+$'
+    check "$name: writes are seen" has "$t/fields" '^0x86dd 41,17 4791 (19[89]|20[0-3]) '
+    cat "$t/fields" >>"$t/all"
+done
+# Write packets of one direction carry PSNs without a hole from the first to the last.
+psn_holes()
+{
+    awk '$4 >= 198 && $4 <= 203 { print $6 }' "$t/all" | sort -un |
+        awk 'NR > 1 && $1 != last + 1 { print last + 1 } { last = $1 }'
+}
+check "PSNs of the writes have no holes over all planes" equal "$(psn_holes | wc -l)" 0
+check "there are as many as the file has packets" \
+    [ "$(awk '$4 >= 198 && $4 <= 203 { print $6 }' "$t/all" | sort -un | wc -l)" -ge 1024 ]
+check "SACKs are seen" has "$t/all" ' 220 0x'
+check "the writes of all planes go to one QP" \
+    equal "$(awk '$4 >= 198 && $4 <= 203 { print $5 }' "$t/all" | sort -u | wc -l)" 1
+finish
