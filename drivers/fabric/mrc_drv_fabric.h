@@ -6,7 +6,9 @@
  *
  *   node --tx_burst--> [tx ring] --poll--> mrc_fabric_inject ... deliver --> [rx ring] --rx_burst--> node
  *
- * Trimming cuts the mbuf. A full rx ring is a counted drop (FAB_QUEUE). A frame must be one direct segment.
+ * Trimming cuts the mbuf. A full rx ring is a counted drop (FAB_QUEUE). A frame must be one direct segment that nobody
+ * else holds, since switches rewrite it; others are dropped as FAB_MALFORMED. When the link between a host and its T0
+ * is down, the rte_eth port says link down.
  * Thread contract: poll belongs to one lcore; create and destroy to control; fault calls go through the lcore
  * that polls.
  */

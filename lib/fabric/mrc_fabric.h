@@ -17,7 +17,7 @@
  * Time is a parameter: the same code runs in real time under a worker and in virtual time under the simulator.
  * Invariants: a frame injected is delivered, dropped with a reason, or inside; frames of one path keep their order;
  * events of equal time run in the order in which they were scheduled. No allocation after create.
- * Thread contract: one lcore. Cost: O(log links) an event, three events a hop at most.
+ * Thread contract: one lcore. Cost: O(1) an event within 65 us of now, O(log frames) beyond; two events a hop at most.
  */
 #ifndef MRC_FABRIC_H
 #define MRC_FABRIC_H
@@ -33,7 +33,8 @@ struct mrc_frame {
 	void *obj;         /* the driver's: an mbuf */
 	uint8_t *data;
 	uint32_t len;      /* bytes present */
-	uint32_t wire_len; /* bytes that occupy the wire: len, plus what is not materialised */
+	uint32_t wire_len; /* bytes that occupy the wire, the basis of time and queues; 0: len. More than len where not all
+			    * is materialised; less where a simulation counts headers differently */
 };
 
 struct mrc_fabric_params {
@@ -50,6 +51,7 @@ struct mrc_fabric_params {
 	bool ecn_lasthop;        /* mark on T0 -> host as well */
 	bool trim;               /* a full data FIFO trims trimmable packets into the control FIFO */
 	uint32_t trim_bytes;     /* frame length after trimming, from the Ethernet header; the headers to TSETH must fit */
+	uint32_t trim_wire_bytes; /* what a trimmed frame occupies on the wire; 0: trim_bytes */
 	bool ecmp_hash;          /* reserved for lb experiments: T1 chosen by hash even for SRv6 */
 	uint32_t frames_max;     /* frames inside at one time */
 	uint64_t seed;
@@ -63,8 +65,10 @@ struct mrc_fabric_sink {
 	void (*deliver)(void *ctx, unsigned host, unsigned plane, const struct mrc_frame *f);
 	/** A frame is refused. The sink owns it. */
 	void (*drop)(void *ctx, const struct mrc_frame *f, enum mrc_drop reason);
-	/** The frame was cut to f->len bytes: the driver follows with its own lengths. */
+	/** The frame was cut to f->len bytes: the driver follows with its own lengths. May be NULL. */
 	void (*trimmed)(void *ctx, const struct mrc_frame *f);
+	/** Host's uplink has sent something and takes frames again: for who waits instead of asking. May be NULL. */
+	void (*room)(void *ctx, unsigned host, unsigned plane);
 };
 
 enum mrc_link_state { MRC_LINK_UP, MRC_LINK_DOWN, MRC_LINK_BLACKHOLE };
@@ -74,7 +78,7 @@ struct mrc_link_stats {
 	uint64_t packets, bytes; /* sent onto the wire, wire_len */
 	uint64_t trims, marks;
 	uint64_t drops;
-	uint32_t queue_bytes, queue_bytes_max;
+	uint32_t queue_bytes, queue_bytes_max; /* data FIFO */
 };
 
 struct mrc_fabric;
@@ -88,15 +92,29 @@ void mrc_fabric_destroy(struct mrc_fabric *fab);
 /** Names a host's address, for forwarding outside the locator block. @return 0, -EINVAL, -EEXIST */
 int mrc_fabric_host_addr(struct mrc_fabric *fab, unsigned host, const struct mrc_addr *addr);
 
-/** @return true if host's uplink in this plane takes another full frame */
+/**
+ * @return true if host's uplink in this plane takes another frame of any length: it is idle, or less than
+ *   host_queue_bytes are queued (0: one frame at a time), or it is down and drops
+ */
 bool mrc_fabric_room(const struct mrc_fabric *fab, unsigned host, unsigned plane);
-/** Takes the frame at time now, whatever becomes of it (see the sink). now never decreases. */
+/**
+ * Takes the frame at time now, whatever becomes of it (see the sink), after running what is due before now. now never
+ * decreases. May be called from sink->deliver and sink->room, with the time of the event, and from no other callback.
+ * host and plane must exist. The frame's data must be writable, and its headers are no one else's until it comes back.
+ */
 void mrc_fabric_inject(struct mrc_fabric *fab, unsigned host, unsigned plane, const struct mrc_frame *f,
 	uint64_t now_ns);
+/**
+ * Counts a frame that the driver refused between a host and its link: never injected, or delivered but not taken.
+ * @param to_host which direction's egress counts it
+ */
+void mrc_fabric_host_drop(struct mrc_fabric *fab, unsigned host, unsigned plane, bool to_host, enum mrc_drop reason);
 /** @return the time of the next event, UINT64_MAX if none */
 uint64_t mrc_fabric_next_ns(const struct mrc_fabric *fab);
 /** Runs all events up to and including now. */
 void mrc_fabric_run(struct mrc_fabric *fab, uint64_t now_ns);
+/** @return the time the fabric has reached: in a callback, that of its event */
+uint64_t mrc_fabric_now_ns(const struct mrc_fabric *fab);
 /** @return frames inside */
 uint32_t mrc_fabric_frames(const struct mrc_fabric *fab);
 
@@ -106,12 +124,20 @@ uint32_t mrc_fabric_frames(const struct mrc_fabric *fab);
  * direction left to right, or right to left, of a single link.
  */
 
-/** @return number of egresses matched (>= 1), -EINVAL for a malformed name, -ENOENT where there is no such link */
+/**
+ * Applies at once. Down: what is queued is dropped now, what is on the wire is dropped when it would arrive (also if the
+ * link is up again by then), what comes is dropped. Blackhole: what is sent from now on vanishes as it is sent; what
+ * is on the wire arrives.
+ * @return number of egresses matched (>= 1), -EINVAL for a malformed name, -ENOENT where there is no such link
+ */
 int mrc_fabric_link_set(struct mrc_fabric *fab, const char *name, enum mrc_link_state state);
-/** Random loss, in parts per million. Same names, same errors. */
+/** Random loss at the moment of sending, in parts per million up to 1000000 (else -EINVAL). Same names, same errors. */
 int mrc_fabric_loss_set(struct mrc_fabric *fab, const char *name, uint32_t ppm);
-/** Rate in bits per second; queue and ECN thresholds shrink in proportion to the created rate. */
+/** Rate in bits per second, at least 1000000; queue and ECN thresholds go in proportion to the created rate. */
 int mrc_fabric_rate_set(struct mrc_fabric *fab, const char *name, uint64_t rate_bps);
+
+/** @return false if the link between this host and its T0 is down, either way: the host's port has no carrier */
+bool mrc_fabric_host_link_up(const struct mrc_fabric *fab, unsigned host, unsigned plane);
 
 /** Number of egresses; each has an index 0 .. n - 1. */
 unsigned mrc_fabric_links(const struct mrc_fabric *fab);

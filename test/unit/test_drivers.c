@@ -23,7 +23,7 @@ static struct rte_mempool *pool;
 static void
 eal_up(void)
 {
-	char a[][20] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry", "-m",
+	char a[][24] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry", "-m",
 		"64", "-l", "0", "--log-level=critical"};
 	char *argv[sizeof(a) / sizeof(a[0]) + 1];
 	int n = sizeof(a) / sizeof(a[0]);
