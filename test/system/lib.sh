@@ -25,7 +25,7 @@ machine_picture()
 {
     local p m
 
-    pgrep -x 'dpdk-mrc|mrc-bench' | while read -r p; do
+    { pgrep -x dpdk-mrc; pgrep -x mrc-bench; } | while read -r p; do
         case $(readlink "/proc/$p/exe") in "$build"/*) echo "process $p" ;; esac
     done
     find /var/run/dpdk -mindepth 1 -maxdepth 1 -printf 'runtime %f\n' 2>/dev/null
@@ -39,9 +39,13 @@ machine_picture()
 
 at_exit()
 {
-    local p
+    local p i
 
     for p in "${pids[@]}"; do
+        kill -TERM -- "-$p" 2>/dev/null || continue
+        for ((i = 0; i < 8; i++)); do
+            kill -0 -- "-$p" 2>/dev/null && sleep 0.1
+        done
         kill -KILL -- "-$p" 2>/dev/null
     done
     [ -z "${hugepages_before:-}" ] || sysctl -qw vm.nr_hugepages="$hugepages_before"
@@ -50,6 +54,10 @@ at_exit()
 trap at_exit EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
+if [ ! -x "$daemon" ]; then
+    echo "$daemon is not built"
+    exit 1
+fi
 machine_picture | sort >"$t/before"
 
 # check SENTENCE COMMAND...: counts; a failure tells the command and goes on.
@@ -97,7 +105,7 @@ daemon_run()
 
     shift 2
     rc=0
-    timeout -k 5 "$seconds" "$daemon" "$@" >"$output" 2>&1 </dev/null || rc=$?
+    timeout --foreground -k 5 "$seconds" "$daemon" "$@" >"$output" 2>&1 </dev/null || rc=$?
 }
 
 # pid_end SECONDS: waits for $pid; sets $rc.
@@ -113,6 +121,17 @@ pid_end()
 pid_gone()
 {
     [ ! -d "/proc/$pid" ] || grep -q '^State:[[:space:]]*Z' "/proc/$pid/status" 2>/dev/null
+}
+
+# under_way SECONDS OUTPUT: waits until the transfer of $pid tells of its progress
+under_way()
+{
+    wait_for "$1" progress_or_end "$2" && grep -q '%' "$2"
+}
+
+progress_or_end()
+{
+    grep -q '%' "$1" || pid_gone
 }
 
 has()

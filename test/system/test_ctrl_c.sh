@@ -7,15 +7,10 @@
 
 file_make "$t/file" 64
 
-started()
-{
-    [ -s "$t/$1.out" ] && grep -q '%' "$t/$1.out"
-}
-
 for signal in INT TERM; do
     daemon_start "$t/$signal.out" -c "$top/config/quickstart.json" --send "$t/file" --from A --to B \
         --out "$t/got" --min-seconds 60
-    check "SIG$signal: the transfer is under way" wait_for 20 started "$signal"
+    check "SIG$signal: the transfer is under way" under_way 20 "$t/$signal.out"
     kill -s "$signal" "$pid"
     check "SIG$signal: the daemon ends within ten seconds" pid_end 10
     check "SIG$signal: a transfer that was cut short is no success" [ "$rc" -ne 0 ]

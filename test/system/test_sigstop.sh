@@ -7,13 +7,8 @@
 
 file_make "$t/file" 64
 
-under_way()
-{
-    [ -s "$t/out" ] && grep -q '%' "$t/out"
-}
-
 daemon_start "$t/out" -c "$top/config/quickstart.json" --send "$t/file" --from A --to B --out "$t/got" --min-seconds 5
-check "the transfer is under way" wait_for 20 under_way
+check "the transfer is under way" under_way 20 "$t/out"
 kill -STOP "$pid"
 sleep 2
 check "the process is stopped" grep -q '^State:[[:space:]]*T' "/proc/$pid/status"
