@@ -74,16 +74,16 @@ report()
 {
     medians | awk -v json="$json" '
         { value[$1] = $2; least[$1] = $3; most[$1] = $4 }
-        function row(name, limit,    r, l) {
+        function row(name, limit,    l, of, ratio) {
             if (!(name in value)) return
-            l = limit != "" && limit in value ? value[limit] : 0
-            r = l > 0 ? sprintf("%.3f", value[name] / l) : ""
+            l = (limit in value) ? value[limit] : 0
+            of = (l > 0) ? sprintf("%.2f", l) : (json ? "null" : "-")
+            ratio = (l > 0) ? sprintf("%.3f", value[name] / l) : (json ? "null" : "-")
             if (json)
-                printf "{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"Gb/s\", \"limit\": %s, \"ratio\": %s}\n",
-                    name, value[name], l > 0 ? sprintf("%.2f", l) : "null", r != "" ? r : "null"
+                printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"Gb/s\", \"limit\": %s, \"ratio\": %s}\n",
+                    name, value[name], of, ratio)
             else
-                printf "%-20s %9.1f %9s %7s   %.1f .. %.1f\n", name, value[name],
-                    l > 0 ? sprintf("%.1f", l) : "-", r != "" ? r : "-", least[name], most[name]
+                printf("%-20s %9.2f %9s %7s   %.1f .. %.1f\n", name, value[name], of, ratio, least[name], most[name])
         }
         END {
             if (!json) printf "%-20s %9s %9s %7s   %s\n", "row", "Gb/s", "limit", "ratio", "range"
