@@ -278,6 +278,44 @@ START_TEST(swift_halves_for_a_loss_once_per_rtt_and_gives_back_a_spurious_one)
 }
 END_TEST
 
+START_TEST(swift_gives_nothing_back_twice_nor_after_a_later_decrease)
+{
+	struct mrc_cc_params p = params_of("swift");
+	struct mrc_cc cc = started(&p);
+
+	mrc_cc_loss(&cc, 1000, 100000);
+	mrc_cc_spurious(&cc, 1000);
+	/* 20 us: 0.8 */
+	sack(&cc, 200, 1000, 20);
+	mrc_cc_spurious(&cc, 1000);
+	ck_assert_uint_eq(cc.cwnd_bytes, 120000);
+	mrc_cc_loss(&cc, 1000, 300000);
+	ck_assert_uint_eq(cc.cwnd_bytes, 60000);
+	/* far above any target */
+	sack(&cc, 2000, 1000, 1000);
+	ck_assert_uint_eq(cc.cwnd_bytes, 30000);
+	mrc_cc_spurious(&cc, 1000);
+	ck_assert_uint_eq(cc.cwnd_bytes, 30000);
+}
+END_TEST
+
+START_TEST(swifts_flow_scaling_ends_at_its_range)
+{
+	struct mrc_cc_params p = params_of("swift");
+	struct mrc_cc cc;
+
+	/* one packet is far below fs_min: target 10 + 5 + 20 us */
+	p.initial_cwnd_bytes = 1000;
+	p.fs_min_packets = 4;
+	p.fs_range_ns = 20000;
+	cc = started(&p);
+	sack(&cc, 1, 1000, 35);
+	ck_assert_uint_eq(cc.cwnd_bytes, 1000);
+	sack(&cc, 2, 1000, 34);
+	ck_assert_uint_eq(cc.cwnd_bytes, 2000);
+}
+END_TEST
+
 /* The paper's formula, in floating point. */
 static double
 flow_scaling_us(double packets)
@@ -365,6 +403,16 @@ START_TEST(a_penalty_brakes_swift_and_restore_releases_it)
 	cc.inflight_bytes = 50000 + 1280;
 	mrc_cc_sack(&cc, &a);
 	ck_assert_uint_eq(cc.cwnd_bytes, 50000 - 640);
+	/* a whole window under the target, but penalised: no growth */
+	cc.inflight_bytes = 200000;
+	a.now_ns = 2000;
+	a.new_bytes = 60000;
+	a.penalty = 1;
+	a.rtt_valid = true;
+	a.rtt_ns = 10000;
+	mrc_cc_sack(&cc, &a);
+	ck_assert_uint_eq(cc.cwnd_bytes, 49360 - 468);
+	a.rtt_valid = false;
 	a.penalty = 0;
 	a.restore = true;
 	mrc_cc_sack(&cc, &a);
@@ -512,6 +560,8 @@ suite(void)
 	tcase_add_test(t, swift_shrinks_with_the_excess_over_its_target_and_once_per_rtt);
 	tcase_add_test(t, swift_stays_between_one_packet_and_the_largest_window);
 	tcase_add_test(t, swift_halves_for_a_loss_once_per_rtt_and_gives_back_a_spurious_one);
+	tcase_add_test(t, swift_gives_nothing_back_twice_nor_after_a_later_decrease);
+	tcase_add_test(t, swifts_flow_scaling_ends_at_its_range);
 	tcase_add_test(t, swift_targets_follow_the_papers_flow_scaling);
 	tcase_add_test(t, swift_rescales_its_window_and_its_target);
 	tcase_add_test(t, swift_refuses_wrong_parameters);

@@ -303,6 +303,11 @@ END_TEST
 START_TEST(restore_never_shrinks_a_window_nor_passes_the_largest_one)
 {
 	STEPS(20000, true, {FLIGHT, .bytes = 100000, .cwnd = 20000},
+		{SACK, 1, 128, 0, .penalty = 1, .cwnd = 19999},
+		/* half of 30000 by fast growth, and eta */
+		{SACK, 20, 30000, 10, .cwnd = 35099},
+		{SACK, 21, 0, 0, .restore = true, .cwnd = 35099});
+	STEPS(20000, true, {FLIGHT, .bytes = 100000, .cwnd = 20000},
 		{SACK, 1, 1280, 0, .penalty = 64, .cwnd = 19360},
 		/* a RTT of 2 us: max_cwnd 30000 */
 		{RTT, .rtt_us = 2, .cwnd = 19360}, {RTT, .rtt_us = 1, .cwnd = 19360},
@@ -398,6 +403,13 @@ START_TEST(an_empty_network_for_a_window_grows_fast_until_the_first_delay)
 }
 END_TEST
 
+START_TEST(exactly_one_window_without_delay_is_not_yet_fast)
+{
+	STEPS(10000, true, {SACK, 20, 10000, 10, .cwnd = 15100},
+		{SACK, 21, 1000, 10, .cwnd = 15100});
+}
+END_TEST
+
 START_TEST(quick_adapt_needs_a_period_a_cause_and_few_bytes)
 {
 	/* The first event opens a period of 15 us; the trim is the cause; 2000 bytes < 150000 / 8
@@ -434,6 +446,18 @@ START_TEST(after_quick_adapt_the_echo_of_the_old_window_is_disregarded)
 }
 END_TEST
 
+START_TEST(an_inferred_loss_counts_as_echo_of_the_old_window)
+{
+	STEPS(0, true, {FLIGHT, .bytes = 12000, .cwnd = 150000},
+		{SACK, 1, 1000, 12, .ecn = true, .cwnd = 150000},
+		{SACK, 2, 5000, 12, .ecn = true, .cwnd = 150000},
+		/* 5000 arrived, 5000 in flight */
+		{TRIM, 16, 1000, .cwnd = 5000}, {LOSS, 17, 1000, .cwnd = 4000},
+		/* the average is 12 us: 1 - 0.8 * 7/12, and eta */
+		{SACK, 18, 4000, 30, .ecn = true, .cwnd = 2133 + 100});
+}
+END_TEST
+
 START_TEST(a_lower_rtt_lowers_the_largest_window_not_below_the_configured_floor)
 {
 	struct mrc_cc_params p = hand_params();
@@ -460,6 +484,15 @@ START_TEST(a_rescale_keeps_the_share_and_what_samples_have_learned)
 		{RATE, .rtt_us = 40, .cwnd = 30000}, {RATE, .rtt_us = 800, .cwnd = 600000},
 		/* 0 keeps the rate */
 		{RATE, .rtt_us = 0, .cwnd = 600000});
+}
+END_TEST
+
+START_TEST(a_rescale_under_a_penalty_also_scales_the_window_kept)
+{
+	STEPS(60000, true, {FLIGHT, .bytes = 40000, .cwnd = 60000},
+		{SACK, 1, 1280, 0, .penalty = 64, .cwnd = 38080},
+		{RATE, .rtt_us = 40, .cwnd = 19040},
+		{SACK, 2, 0, 0, .restore = true, .cwnd = 30000});
 }
 END_TEST
 
@@ -540,6 +573,8 @@ END_TEST
 
 START_TEST(defaults_follow_rate_and_base_rtt)
 {
+	const struct mrc_cc_ack empty = {
+		.now_ns = 20000, .new_bytes = 60003, .rtt_valid = true, .rtt_ns = 10000};
 	struct mrc_cc_params p = hand_params();
 	struct mrc_cc cc;
 	const struct mrc_cc_ack a = {
@@ -552,6 +587,10 @@ START_TEST(defaults_follow_rate_and_base_rtt)
 	ck_assert_int_eq(mrc_cc_init(&cc, &p, NULL), 0);
 	mrc_cc_sack(&cc, &a);
 	ck_assert_uint_eq(cc.cwnd_bytes, 50000 + 66 + 100);
+	/* fi_scale 1/6 */
+	ck_assert_int_eq(mrc_cc_init(&cc, &p, NULL), 0);
+	mrc_cc_sack(&cc, &empty);
+	ck_assert_uint_eq(cc.cwnd_bytes, 50000 + 10000 + 100);
 }
 END_TEST
 
@@ -578,10 +617,13 @@ suite(void)
 	tcase_add_test(t, the_four_cases_of_a_sack);
 	tcase_add_test(t, a_decrease_waits_for_a_base_rtt);
 	tcase_add_test(t, an_empty_network_for_a_window_grows_fast_until_the_first_delay);
+	tcase_add_test(t, exactly_one_window_without_delay_is_not_yet_fast);
 	tcase_add_test(t, quick_adapt_needs_a_period_a_cause_and_few_bytes);
 	tcase_add_test(t, after_quick_adapt_the_echo_of_the_old_window_is_disregarded);
+	tcase_add_test(t, an_inferred_loss_counts_as_echo_of_the_old_window);
 	tcase_add_test(t, a_lower_rtt_lowers_the_largest_window_not_below_the_configured_floor);
 	tcase_add_test(t, a_rescale_keeps_the_share_and_what_samples_have_learned);
+	tcase_add_test(t, a_rescale_under_a_penalty_also_scales_the_window_kept);
 	tcase_add_test(t, a_refused_rescale_changes_nothing);
 	tcase_add_test(t, wrong_parameters_are_refused_by_name);
 	tcase_add_test(t, a_target_that_comes_out_as_zero_is_refused);
