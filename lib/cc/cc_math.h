@@ -73,9 +73,12 @@ cc_recip(uint64_t d)
 static inline uint64_t
 cc_div(uint64_t n, uint64_t d)
 {
-	struct cc_recip r = cc_recip(d);
+	struct cc_recip r;
 	uint64_t q = 0, e;
 
+	if (n < d)
+		return 0;
+	r = cc_recip(d);
 	while (n >= d) {
 		e = (uint64_t)(((unsigned __int128)n * r.m) >> r.shift);
 		e += e == 0;
