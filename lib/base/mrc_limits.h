@@ -12,8 +12,7 @@
  * (mrc_usid.h) has room for 13.
  */
 #define MRC_PLANES_MAX 13
-#define MRC_ETH_PORTS_MAX 32 /* RTE_MAX_ETHPORTS of Debian's DPDK: nodes x planes in one process \
-			      */
+#define MRC_ETH_PORTS_MAX 32 /* Debian's RTE_MAX_ETHPORTS: nodes x planes in a process */
 #define MRC_NODES_MAX 32     /* nodes of one daemon */
 
 /* Paths */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A seeded integer generator (xoshiro256**, Blackman and Vigna, seeded by splitmix64). All randomness
- * of the protocol and of the fabric is handed in as one of these, so a seed replays a run.
+ * A seeded integer generator (xoshiro256**, Blackman and Vigna, seeded by splitmix64). All
+ * randomness of the protocol and of the fabric is handed in as one of these, so a seed replays a
+ * run.
  */
 #ifndef MRC_PRNG_H
 #define MRC_PRNG_H

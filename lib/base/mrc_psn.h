@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PSN arithmetic. 24 bits travel; inside, a PSN is 64 bits wide and never wraps, so that "less than"
- * means what it says. A connection starts at MRC_PSN_BASE + initial PSN, so nothing underflows.
+ * PSN arithmetic. 24 bits travel; inside, a PSN is 64 bits wide and never wraps, so that "less
+ * than" means what it says. A connection starts at MRC_PSN_BASE + initial PSN, so nothing
+ * underflows.
  */
 #ifndef MRC_PSN_H
 #define MRC_PSN_H

@@ -26,7 +26,8 @@ struct mrc_port_ops {
 	unsigned (*rx)(struct mrc_port *p, void **frames, unsigned n);
 	/** Takes the first k frames and returns k; the rest stay the caller's. */
 	unsigned (*tx)(struct mrc_port *p, void **frames, unsigned n);
-	/** @return how many frames the port will probably take now: a hint, 0 when it is known full */
+	/** @return how many frames the port will probably take now: a hint, 0 when it is known full
+	 */
 	unsigned (*room)(struct mrc_port *p);
 	/** @return the link's state */
 	bool (*link_up)(struct mrc_port *p);
@@ -35,10 +36,10 @@ struct mrc_port_ops {
 
 struct mrc_port {
 	const struct mrc_port_ops *ops;
-	void *priv;                  /* the driver's */
-	char name[64];               /* of the rte_eth port or device */
-	uint16_t id;                 /* rte_eth port id where there is one */
-	uint32_t mtu_max;            /* largest frame without the Ethernet header, bytes */
+	void *priv;		     /* the driver's */
+	char name[64];		     /* of the rte_eth port or device */
+	uint16_t id;		     /* rte_eth port id where there is one */
+	uint32_t mtu_max;	     /* largest frame without the Ethernet header, bytes */
 	struct mrc_port_stats stats; /* worker: rw, control: read relaxed */
 };
 

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The choice of an EV per packet: planes in turn, then the rotation within the plane. */
+#include "mrc_path.h"
+
+/*
+ * One plane's turn. The cursor moves past every slot it looks at.
+ *  1. GOOD, not avoided: taken.
+ *  2. SKIP whose time is over: GOOD by itself, taken.
+ *  3. SKIP, first seen this turn: becomes GOOD but is passed over; later ones stay SKIP.
+ *  4. none taken: the first SKIP seen, if any.
+ */
+static unsigned
+pick_in_plane(struct mrc_path_set *set, struct mrc_path_rot *rot, unsigned pl, unsigned avoid,
+	bool *reset_used, uint64_t now_ns)
+{
+	struct mrc_path_plane *plane = &set->plane[pl];
+	const uint16_t *order = rot->order + plane->slot_first;
+	unsigned skip = MRC_EV_NONE, c = rot->cursor[pl];
+
+	for (unsigned n = plane->slots; n > 0; n--) {
+		unsigned ev = set->slot_ev[plane->slot_first + order[c]];
+		struct mrc_path_ev *e = &set->ev[ev];
+
+		c = c + 1 == plane->slots ? 0 : c + 1;
+		if (e->state > MRC_EV_SKIP || ev == avoid)
+			continue;
+		if (e->state == MRC_EV_SKIP && now_ns < e->skip_until_ns) {
+			if (skip == MRC_EV_NONE)
+				skip = ev;
+			if (!*reset_used) {
+				*reset_used = true;
+				e->state = MRC_EV_GOOD;
+			}
+			continue;
+		}
+		e->state = MRC_EV_GOOD;
+		rot->cursor[pl] = (uint16_t)c;
+		return ev;
+	}
+	rot->cursor[pl] = (uint16_t)c;
+	return skip;
+}
+
+/* Nothing is left in any plane that has room: the least recently failed. Rare; walks all EVs. */
+static unsigned
+pick_least_bad(const struct mrc_path_set *set, const uint16_t *room, unsigned avoid)
+{
+	unsigned best = MRC_EV_NONE;
+
+	for (unsigned pl = 0; pl < set->planes; pl++)
+		if (mrc_path_usable(set, pl) && set->plane[pl].good > 0)
+			return MRC_EV_NONE; /* it merely has no room: wait for it */
+	for (unsigned i = 0; i < set->evs_n; i++) {
+		const struct mrc_path_ev *e = &set->ev[i];
+
+		if (e->state != MRC_EV_ASSUMED_BAD || i == avoid ||
+			!mrc_path_usable(set, e->plane) || room[e->plane] == 0)
+			continue;
+		if (best == MRC_EV_NONE || e->failed_ns < set->ev[best].failed_ns)
+			best = i;
+	}
+	return best;
+}
+
+unsigned
+mrc_path_pick(struct mrc_path_set *set, struct mrc_path_rot *rot, const uint16_t *room,
+	unsigned avoid, uint64_t now_ns)
+{
+	bool reset_used = false, avoided = false;
+
+	for (unsigned n = set->planes; n > 0; n--) {
+		unsigned pl = rot->plane, ev;
+
+		rot->plane = (uint8_t)(pl + 1 == set->planes ? 0 : pl + 1);
+		if (set->plane[pl].good == 0 || room[pl] == 0 || !mrc_path_usable(set, pl))
+			continue;
+		ev = pick_in_plane(set, rot, pl, avoid, &reset_used, now_ns);
+		if (ev != MRC_EV_NONE)
+			return ev;
+		avoided = true;
+	}
+	/* the avoided EV is the only one there is */
+	if (avoided)
+		return avoid;
+	return pick_least_bad(set, room, avoid);
+}
+
+unsigned
+mrc_path_pick_ctl(struct mrc_path_set *set, const uint16_t *room)
+{
+	unsigned fallback = MRC_EV_NONE;
+
+	for (unsigned n = set->planes; n > 0; n--) {
+		unsigned pl = set->ctl_plane;
+		const struct mrc_path_reverse *rev = &set->plane[pl].rev;
+
+		set->ctl_plane = (uint8_t)(pl + 1 == set->planes ? 0 : pl + 1);
+		if (rev->ev == MRC_EV_NONE || !mrc_path_usable(set, pl) || room[pl] == 0)
+			continue;
+		if (rev->misses < MRC_REVERSE_MISSES)
+			return rev->ev;
+		if (fallback == MRC_EV_NONE)
+			fallback = rev->ev;
+	}
+	return fallback;
+}

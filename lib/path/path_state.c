@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Transitions of EV states, and backups that stand in within a plane. */
+#include "mrc_path.h"
+
+#include <errno.h>
+
+/* The good EV of a backup takes a bad one's slot. */
+static void
+slot_give(struct mrc_path_set *set, unsigned from, unsigned to)
+{
+	struct mrc_path_plane *plane = &set->plane[set->ev[from].plane];
+	uint16_t slot = set->ev[from].slot;
+
+	set->slot_ev[slot] = (uint16_t)to;
+	set->ev[to].slot = slot;
+	set->ev[from].slot = MRC_EV_NONE;
+	plane->good++;
+	set->good++;
+}
+
+/* Our good backups stand behind the slots in the order of the profile. */
+static void
+replace(struct mrc_path_set *set, unsigned ev)
+{
+	for (unsigned i = 0; i < set->evs_n; i++) {
+		const struct mrc_path_ev *b = &set->ev[i];
+
+		if (b->slot == MRC_EV_NONE && b->plane == set->ev[ev].plane &&
+			b->state <= MRC_EV_SKIP) {
+			slot_give(set, ev, i);
+			break;
+		}
+	}
+	/* control packets do not stay on an EV that lost data */
+	if (set->plane[set->ev[ev].plane].rev.ev == ev) {
+		const struct mrc_path_plane *plane = &set->plane[set->ev[ev].plane];
+
+		for (unsigned i = 0; i < plane->slots; i++) {
+			unsigned other = set->slot_ev[plane->slot_first + i];
+
+			if (set->ev[other].state <= MRC_EV_SKIP) {
+				set->plane[set->ev[ev].plane].rev.ev = (uint16_t)other;
+				break;
+			}
+		}
+	}
+}
+
+static void
+leave(struct mrc_path_set *set, unsigned ev, enum mrc_ev_state to)
+{
+	struct mrc_path_ev *e = &set->ev[ev];
+
+	if (e->state <= MRC_EV_SKIP && e->slot != MRC_EV_NONE) {
+		set->plane[e->plane].good--;
+		set->good--;
+	}
+	if (e->state == MRC_EV_ASSUMED_BAD)
+		set->plane[e->plane].bad--;
+	if (to == MRC_EV_ASSUMED_BAD)
+		set->plane[e->plane].bad++;
+	e->state = (uint8_t)to;
+	if (e->slot != MRC_EV_NONE)
+		replace(set, ev);
+}
+
+void
+mrc_path_skip(struct mrc_path_set *set, unsigned ev, uint64_t now_ns)
+{
+	struct mrc_path_ev *e = &set->ev[ev];
+
+	if (e->state != MRC_EV_GOOD)
+		return;
+	e->state = MRC_EV_SKIP;
+	e->skip_until_ns = now_ns + set->p.base_rtt_ns;
+	e->skips++;
+}
+
+static void
+suspect(struct mrc_path_set *set, unsigned ev, uint64_t now_ns)
+{
+	struct mrc_path_ev *e = &set->ev[ev];
+
+	leave(set, ev, MRC_EV_ASSUMED_BAD);
+	e->answers = 0;
+	e->probing = false;
+	e->backoff_ns = set->p.probe_rto_ns;
+	e->probe_ns = now_ns + e->backoff_ns;
+	set->ev_bad++;
+}
+
+bool
+mrc_path_fail(struct mrc_path_set *set, unsigned ev, uint64_t now_ns)
+{
+	struct mrc_path_ev *e = &set->ev[ev];
+
+	e->failed_ns = now_ns;
+	if (e->state > MRC_EV_SKIP)
+		return false;
+	if (e->slot != MRC_EV_NONE && set->good <= set->p.min_active)
+		return false;
+	suspect(set, ev, now_ns);
+	return true;
+}
+
+void
+mrc_path_restore(struct mrc_path_set *set, unsigned ev)
+{
+	struct mrc_path_ev *e = &set->ev[ev];
+	struct mrc_path_plane *plane = &set->plane[e->plane];
+
+	if (e->state != MRC_EV_ASSUMED_BAD)
+		return;
+	e->state = MRC_EV_GOOD;
+	e->probing = false;
+	e->probe_ns = UINT64_MAX;
+	plane->bad--;
+	set->ev_recovered++;
+	if (e->slot != MRC_EV_NONE) {
+		plane->good++;
+		set->good++;
+		return;
+	}
+	/* a backup now, unless a bad one still holds a slot here */
+	for (unsigned i = 0; i < plane->slots; i++) {
+		unsigned other = set->slot_ev[plane->slot_first + i];
+
+		if (set->ev[other].state > MRC_EV_SKIP) {
+			slot_give(set, other, ev);
+			return;
+		}
+	}
+}
+
+void
+mrc_path_deny(struct mrc_path_set *set, unsigned ev, bool denied, uint64_t now_ns)
+{
+	struct mrc_path_ev *e = &set->ev[ev];
+
+	if (denied && e->state != MRC_EV_DENIED) {
+		leave(set, ev, MRC_EV_DENIED);
+		e->probe_ns = UINT64_MAX;
+	} else if (!denied && e->state == MRC_EV_DENIED) {
+		/* it comes back as a suspect: nobody knows its state */
+		set->plane[e->plane].bad++;
+		e->state = MRC_EV_ASSUMED_BAD;
+		e->answers = 0;
+		e->probing = false;
+		e->backoff_ns = set->p.probe_rto_ns;
+		e->probe_ns = now_ns;
+	}
+}
+
+static void
+plane_suspect(struct mrc_path_set *set, unsigned plane, uint64_t now_ns)
+{
+	for (unsigned i = 0; i < set->evs_n; i++) {
+		struct mrc_path_ev *e = &set->ev[i];
+
+		if (e->plane != plane || e->state > MRC_EV_SKIP)
+			continue;
+		e->failed_ns = now_ns;
+		suspect(set, i, now_ns);
+	}
+}
+
+/* A plane that may be used again is tried at once, not when some back-off ends. */
+static void
+plane_probe_now(struct mrc_path_set *set, unsigned plane, uint64_t now_ns)
+{
+	for (unsigned i = 0; i < set->evs_n; i++) {
+		struct mrc_path_ev *e = &set->ev[i];
+
+		if (e->plane == plane && e->state == MRC_EV_ASSUMED_BAD) {
+			e->probing = false;
+			e->answers = 0;
+			e->backoff_ns = set->p.probe_rto_ns;
+			e->probe_ns = now_ns;
+		}
+	}
+	set->plane[plane].rev.misses = 0;
+	set->plane[plane].rev.backoff_ns = 0;
+	set->plane[plane].rev.probing = false;
+	set->plane[plane].rev.probe_ns = now_ns;
+}
+
+void
+mrc_path_port(struct mrc_path_set *set, unsigned plane, bool up, uint64_t now_ns)
+{
+	uint32_t bit = 1u << plane;
+
+	if (up == ((set->up & bit) != 0))
+		return;
+	set->up ^= bit;
+	if (!up)
+		plane_suspect(set, plane, now_ns);
+	else
+		plane_probe_now(set, plane, now_ns);
+}
+
+int
+mrc_path_peer_ports(struct mrc_path_set *set, uint32_t mask, uint64_t now_ns)
+{
+	uint32_t all = (1u << set->planes) - 1;
+	uint32_t change;
+
+	mask &= all;
+	if ((mask & set->up) == 0)
+		return -ENETDOWN;
+	change = mask ^ set->peer_up;
+	set->peer_up = mask;
+	for (unsigned pl = 0; pl < set->planes; pl++) {
+		if (!(change >> pl & 1))
+			continue;
+		if (mask >> pl & 1)
+			plane_probe_now(set, pl, now_ns);
+		else
+			plane_suspect(set, pl, now_ns);
+	}
+	return 0;
+}
