@@ -32,6 +32,7 @@ struct cli {
 	bool tty;
 	bool in_eof;
 	bool in_skip;	 /* the rest of a line that was too long */
+	bool typed;	 /* the command comes from a terminal */
 	bool prompt_due; /* tty */
 	struct termios tty_saved;
 	enum cli_state state;
@@ -68,6 +69,13 @@ cli_register(const struct cli_row *rows, unsigned n)
 	tables[tables_n].rows = rows;
 	tables[tables_n++].n = n;
 	return 0;
+}
+
+/* Somebody who types sees what failed and tries again; a script's end tells. */
+static void
+failure_count(struct cli *cli)
+{
+	cli->failures += !cli->typed;
 }
 
 static void
@@ -144,7 +152,7 @@ void
 cli_run(struct cli *cli, const struct cli_args *a)
 {
 	if (a->inst->row->fn(cli, a) < 0)
-		cli->failures++;
+		failure_count(cli);
 }
 
 /* The syntaxes that share the line's first word. */
@@ -174,7 +182,7 @@ line_run(struct cli *cli, const char *line, size_t len)
 		len--;
 	if (len >= CLI_LINE_MAX || memchr(line, '\0', len) != NULL) {
 		cli_printf(cli, "Bad line: longer than %u bytes, or not text\n", CLI_LINE_MAX - 1);
-		cli->failures++;
+		failure_count(cli);
 		return;
 	}
 	memcpy(buf, line, len);
@@ -182,7 +190,7 @@ line_run(struct cli *cli, const char *line, size_t len)
 	rc = cmdline_parse(cli->cl, buf);
 	if (rc >= 0)
 		return;
-	cli->failures++;
+	failure_count(cli);
 	if (rc == CMDLINE_PARSE_AMBIGUOUS)
 		cli_printf(cli, "Ambiguous command: %s", buf);
 	else if (rc == CMDLINE_PARSE_NOMATCH)
@@ -207,7 +215,10 @@ tty_write(struct rdline *rdl, char c)
 static void
 tty_validate(struct rdline *rdl, const char *buf, unsigned int size)
 {
-	line_run(rdline_get_opaque(rdl), buf, strnlen(buf, size));
+	struct cli *cli = rdline_get_opaque(rdl);
+
+	cli->typed = true;
+	line_run(cli, buf, strnlen(buf, size));
 }
 
 static int
@@ -308,7 +319,7 @@ pipe_feed(struct cli *cli)
 		if (n < sizeof(cli->in))
 			return false;
 		cli_printf(cli, "Bad line: longer than %u bytes, or not text\n", CLI_LINE_MAX - 1);
-		cli->failures++;
+		failure_count(cli);
 		cli->in_skip = true;
 		cli->in_len = cli->in_pos = 0;
 		return false;
@@ -469,6 +480,7 @@ queue_run(struct cli *cli)
 		return false;
 	end = memchr(line, '\n', cli->queue_len - cli->queue_pos);
 	cli->queue_pos += (size_t)(end - line) + 1;
+	cli->typed = false;
 	line_run(cli, line, (size_t)(end - line));
 	if (cli->queue_pos == cli->queue_len)
 		cli->queue_pos = cli->queue_len = 0;
@@ -487,7 +499,7 @@ wait_run(struct cli *cli, int timeout_ms)
 	cli->wait = NULL;
 	rc = fn(cli, cli->wait_ctx);
 	if (rc < 0)
-		cli->failures++;
+		failure_count(cli);
 	if (rc <= 0)
 		return cli->wait != NULL; /* it may have begun another wait */
 	if (cli->wait == NULL)

@@ -62,7 +62,8 @@ int cli_queue_file(struct cli *cli, const char *file);
 
 /** Runs at most one command; waits for input up to timeout_ms. */
 enum cli_state cli_poll(struct cli *cli, int timeout_ms);
-/** @return commands so far that were not understood or failed */
+/** @return commands so far that were not understood or failed; those typed at a terminal do not
+ * count */
 unsigned cli_failures(const struct cli *cli);
 
 /* For commands */
