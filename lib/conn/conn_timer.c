@@ -83,8 +83,10 @@ rto_fire(struct mrc_conn *c, uint64_t now_ns)
 		if (tx->rto_fires > c->p.linear_cnt && tx->rto_ns < UINT64_C(1024)
 									    << MRC_TIMEOUT_EXP_MAX)
 			tx->rto_ns *= 2;
-		if (tx->heard_ns + interval < now_ns)
+		if (tx->heard_ns + interval < now_ns) {
 			c->set->plane_probes = c->set->up;
+			c->set->dirty = true;
+		}
 	}
 	while (tx->flight.n > 0) {
 		uint16_t i = tx->flight.first;

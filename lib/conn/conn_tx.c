@@ -246,6 +246,15 @@ mrc_conn_tx(struct mrc_conn *c, uint16_t *room, struct mrc_txd *out, unsigned ma
 }
 
 void
+mrc_conn_requeue(struct mrc_conn *c)
+{
+	if (c->pprev == NULL || c->list != &c->ctx->ready)
+		return;
+	conn_list_leave(c);
+	conn_ready(c);
+}
+
+void
 mrc_conn_unsent(struct mrc_conn *c, uint64_t psn)
 {
 	struct mrc_conn_tx *tx = &c->tx;

@@ -287,6 +287,8 @@ void mrc_conn_kick(struct mrc_conn *c, uint64_t now_ns);
  */
 unsigned
 mrc_conn_tx(struct mrc_conn *c, uint16_t *room, struct mrc_txd *out, unsigned max, uint64_t now_ns);
+/** Sends the connection to the end of the ready list, if it is on it. */
+void mrc_conn_requeue(struct mrc_conn *c);
 /** The engine's port refused a data packet: queued again at the front, no EV blamed, inflight back.
  */
 void mrc_conn_unsent(struct mrc_conn *c, uint64_t psn);

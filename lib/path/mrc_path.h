@@ -114,6 +114,8 @@ struct mrc_path_set {
 	uint32_t plane_probes; /* bit p: one probe is wanted, since nothing at all is heard from the
 				  peer */
 	struct mrc_path_plane plane[MRC_PLANES_MAX];
+	bool dirty;  /* something became due sooner: the owner looks again */
+	void *owner; /* the engine's */
 	uint16_t *slot_ev;
 	struct mrc_path_ev *ev;
 	unsigned evs_n;
@@ -188,6 +190,9 @@ uint64_t mrc_path_probe_due(const struct mrc_path_set *set, uint64_t now_ns);
  */
 bool mrc_path_probe_next(struct mrc_path_set *set, uint64_t now_ns, uint16_t id, unsigned *ev,
 	enum mrc_probe_kind *kind);
+/** The probe left only now (it waited for room): its answer may take as long from here. */
+void mrc_path_probe_sent(struct mrc_path_set *set, unsigned ev, enum mrc_probe_kind kind,
+	uint16_t id, uint64_t now_ns);
 /**
  * An answer came. @param skip it was CE-marked (m = 1): the EV comes back as SKIP
  * @return false: no such probe was out (any more)

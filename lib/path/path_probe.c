@@ -148,6 +148,19 @@ mrc_path_probe_next(struct mrc_path_set *set, uint64_t now_ns, uint16_t id, unsi
 	return false;
 }
 
+void
+mrc_path_probe_sent(struct mrc_path_set *set, unsigned ev, enum mrc_probe_kind kind, uint16_t id,
+	uint64_t now_ns)
+{
+	struct mrc_path_ev *e = &set->ev[ev];
+	struct mrc_path_reverse *rev = &set->plane[e->plane].rev;
+
+	if (kind == MRC_PROBE_REVERSE && rev->probing && rev->probe_id == id)
+		rev->probe_ns = now_ns + set->p.probe_rto_ns;
+	else if (kind == MRC_PROBE_SUSPECT && e->probing && e->probe_id == id)
+		e->probe_ns = now_ns + set->p.probe_rto_ns;
+}
+
 static bool
 reverse_answer(struct mrc_path_set *set, unsigned ev, uint16_t id, uint64_t now_ns)
 {

@@ -87,6 +87,7 @@ suspect(struct mrc_path_set *set, unsigned ev, uint64_t now_ns)
 	e->backoff_ns = set->p.probe_rto_ns;
 	e->probe_ns = now_ns + e->backoff_ns;
 	set->ev_bad++;
+	set->dirty = true;
 }
 
 bool
@@ -148,6 +149,7 @@ mrc_path_deny(struct mrc_path_set *set, unsigned ev, bool denied, uint64_t now_n
 		e->probing = false;
 		e->backoff_ns = set->p.probe_rto_ns;
 		e->probe_ns = now_ns;
+		set->dirty = true;
 	}
 }
 
@@ -182,6 +184,7 @@ plane_probe_now(struct mrc_path_set *set, unsigned plane, uint64_t now_ns)
 	set->plane[plane].rev.backoff_ns = 0;
 	set->plane[plane].rev.probing = false;
 	set->plane[plane].rev.probe_ns = now_ns;
+	set->dirty = true;
 }
 
 void
