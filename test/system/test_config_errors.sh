@@ -6,27 +6,28 @@
 . "$(dirname "$0")/lib.sh"
 good=$top/config/quickstart.json
 
-# refused NAME WORD: the daemon refuses $t/NAME.json, naming place and WORD
+# refused NAME KEY: the daemon refuses $t/NAME.json at a place, for KEY
 refused()
 {
     local f=$t/$1.json
 
+    check "$1: the bad file is there" [ -e "$f" ]
     daemon_run 10 "$t/$1.out" -c "$f"
     check "$1: status 2" equal "$rc" 2
     check "$1: one line is said" equal "$(wc -l <"$t/$1.out")" 1
-    check "$1: file, line and column are named" has "$t/$1.out" "$1\.json:[0-9]+:[0-9]+: "
-    check "$1: $2 is named" has "$t/$1.out" "$2"
+    check "$1: file, line, column and key are named" has "$t/$1.out" "/$1\.json:[0-9]+:[0-9]+: .*$2"
+    check "$1: what is allowed is said" has "$t/$1.out" 'allowed'
     check "$1: nothing was touched" nothing_left
 }
 
-# edited NAME WORD STATEMENT...
+# edited NAME KEY STATEMENT...
 edited()
 {
-    local name=$1 word=$2
+    local name=$1 key=$2
 
     shift 2
     config_edit "$good" "$t/$name.json" "$@"
-    refused "$name" "$word"
+    refused "$name" "$key"
 }
 
 edited unknown_key warp_factor 'c["warp_factor"] = 9'
@@ -39,13 +40,13 @@ edited bad_gid gid 'c["nodes"][0]["gid"] = "fd00::zz"'
 edited too_many_ports 32 'c["planes"] = 8' 'c["nodes"] = [dict(c["nodes"][0], name="n%d" % i, gid="fd00::%x" % (i + 1)) for i in range(5)]'
 
 head -c 60 "$good" >"$t/cut_off.json"
-refused cut_off 'cut_off'
+refused cut_off ''
 : >"$t/empty.json"
-refused empty 'empty'
+refused empty ''
 sed '0,/"planes"/s/"planes"/"planes": 4,\n "planes"/' "$good" >"$t/duplicate.json"
 refused duplicate planes
 printf '[1, 2]\n' >"$t/not_object.json"
-refused not_object 'not_object'
+refused not_object ''
 
 daemon_run 10 "$t/missing.out" -c "$t/is-not-there.json"
 check "a missing file: status 2" equal "$rc" 2
