@@ -443,7 +443,6 @@ START_TEST(no_window_leaves_its_bounds_at_800_gbps_times_1_ms)
 	for (i = 0; i < 20000; i++) {
 		uint64_t r = mrc_prng_u64(&rng);
 		struct mrc_cc_ack a = {
-			.now_ns = now_ns += r >> 44,
 			.new_bytes = (uint32_t)mrc_prng_u64(&rng) >> (r & 31),
 			.ecn = r & 32,
 			.rtt_valid = true,
@@ -452,6 +451,8 @@ START_TEST(no_window_leaves_its_bounds_at_800_gbps_times_1_ms)
 			.restore = (r & 0xf0000) == 0,
 		};
 
+		now_ns += r >> 44;
+		a.now_ns = now_ns;
 		/* The base RTT stays, so that the numbers stay large. */
 		a.rtt_ns = a.rtt_ns < 1000000 ? a.rtt_ns + 1000000 : a.rtt_ns;
 		switch (r >> 24 & 15) {
