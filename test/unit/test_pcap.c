@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * EAL without traces, and captures: every frame tapped is in the file or counted as dropped.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_eth_ring.h>
+#include <rte_lcore.h>
+#include <rte_log.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include "eal.h"
+#include "mrc_check.h"
+#include "pcap.h"
+
+#define PLANES 2
+#define COPIES 64
+#define SNAPLEN 96
+
+static char dir[] = "/tmp/mrc-pcap-XXXXXX";
+static struct rte_mempool *pool;
+static uint16_t port;
+static struct cfg cfg;
+
+static void
+setup(void)
+{
+	struct rte_ring *r;
+	char err[256];
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_int_eq(
+		cfg_load(TEST_VECTORS "/../../config/ring.json", &cfg, err, sizeof(err)), 0);
+	ck_assert_int_eq(eal_start(&(struct eal_params){.cfg = &cfg,
+					   .bytes_needed = 32 << 20,
+					   .no_huge = true,
+					   .log_level = RTE_LOG_WARNING},
+				 NULL, err, sizeof(err)),
+		0);
+	pool = rte_pktmbuf_pool_create("test", 255, 0, 0, 2048, SOCKET_ID_ANY);
+	r = rte_ring_create("test", 64, SOCKET_ID_ANY, 0);
+	ck_assert(pool != NULL && r != NULL);
+	ck_assert_int_ge(rte_eth_from_ring(r), 0);
+}
+
+static void
+teardown(void)
+{
+	char path[64];
+	unsigned i;
+
+	for (i = 1; i <= PLANES; i++) {
+		snprintf(path, sizeof(path), "%s/plane%u.pcapng", dir, i);
+		unlink(path);
+	}
+	rmdir(dir);
+	eal_stop();
+	cfg_free(&cfg);
+}
+
+static struct pcap *
+capture_open(void)
+{
+	struct pcap *p = NULL;
+	char err[256] = "";
+
+	ck_assert_msg(pcap_open(&(struct pcap_params){.dir = dir,
+					.planes = PLANES,
+					.snaplen_bytes = SNAPLEN,
+					.copies = COPIES},
+			      &p, err, sizeof(err)) == 0,
+		"%s", err);
+	return p;
+}
+
+static void
+frames_tap(struct pcap *p, unsigned plane, unsigned n, unsigned len)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+
+		ck_assert_ptr_nonnull(m);
+		memset(rte_pktmbuf_append(m, (uint16_t)len), (int)i, len);
+		pcap_tap(p, plane, port, &m, 1);
+		ck_assert_uint_eq(rte_pktmbuf_pkt_len(m), len); /* the frame is as it was */
+		rte_pktmbuf_free(m);
+	}
+}
+
+struct found {
+	unsigned packets, captured_bytes, original_bytes;
+	bool bytes_right; /* every byte of frame i is i */
+};
+
+/* Walks the blocks of a file: section header first, lengths at both ends of each. */
+static struct found
+file_read(unsigned plane)
+{
+	static uint8_t data[1 << 20];
+	struct found f = {.bytes_right = true};
+	char path[64];
+	size_t len, at = 0;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "%s/plane%u.pcapng", dir, plane + 1);
+	in = fopen(path, "r");
+	ck_assert_ptr_nonnull(in);
+	len = fread(data, 1, sizeof(data), in);
+	fclose(in);
+	ck_assert_uint_ge(len, 28);
+	ck_assert(memcmp(data, "\x0a\x0d\x0d\x0a", 4) == 0);
+	while (at + 12 <= len) {
+		uint32_t type, block, tail, word[5];
+
+		memcpy(&type, data + at, 4);
+		memcpy(&block, data + at + 4, 4);
+		ck_assert(block >= 12 && block % 4 == 0 && at + block <= len);
+		memcpy(&tail, data + at + block - 4, 4);
+		ck_assert_uint_eq(tail, block);
+		if (type == 6) { /* enhanced packet: interface, time, captured, original */
+			memcpy(word, data + at + 8, sizeof(word));
+			if (data[at + 28] != (uint8_t)f.packets ||
+				data[at + 28 + word[3] - 1] != (uint8_t)f.packets)
+				f.bytes_right = false;
+			f.packets++;
+			f.captured_bytes += word[3];
+			f.original_bytes += word[4];
+		}
+		at += block;
+	}
+	ck_assert_uint_eq(at, len);
+	return f;
+}
+
+START_TEST(frames_arrive_in_the_file_of_their_plane_cut_to_the_snap_length)
+{
+	struct pcap *p = capture_open();
+	struct found f;
+
+	frames_tap(p, 0, 10, 60);
+	frames_tap(p, 1, 20, 1500);
+	ck_assert_uint_eq(pcap_poll(p), 30);
+	ck_assert_uint_eq(pcap_stats_get(p, 0).written, 10);
+	ck_assert_uint_eq(pcap_stats_get(p, 1).written, 20);
+	ck_assert_uint_eq(pcap_stats_get(p, 1).dropped, 0);
+	pcap_close(p);
+	f = file_read(0);
+	ck_assert_uint_eq(f.packets, 10);
+	ck_assert_uint_eq(f.captured_bytes, 10 * 60);
+	ck_assert(f.bytes_right);
+	f = file_read(1);
+	ck_assert_uint_eq(f.packets, 20);
+	ck_assert_uint_eq(f.captured_bytes, 20 * SNAPLEN);
+	ck_assert_uint_eq(f.original_bytes, 20 * 1500);
+	ck_assert(f.bytes_right);
+	ck_assert_uint_eq(rte_mempool_avail_count(pool), 255);
+}
+END_TEST
+
+START_TEST(a_full_ring_drops_copies_and_counts_them)
+{
+	struct pcap *p = capture_open();
+	struct pcap_stats s;
+
+	frames_tap(p, 0, 3 * COPIES, 100);
+	s = pcap_stats_get(p, 0);
+	ck_assert_uint_ge(s.dropped, 2 * COPIES);
+	ck_assert_uint_lt(s.dropped, 3 * COPIES);
+	ck_assert_uint_eq(pcap_poll(p) + s.dropped, 3 * COPIES);
+	/* There is room again. */
+	frames_tap(p, 0, 10, 100);
+	ck_assert_uint_eq(pcap_stats_get(p, 0).dropped, s.dropped);
+	ck_assert_uint_eq(pcap_poll(p), 10);
+	pcap_close(p);
+	ck_assert_uint_eq(file_read(0).packets, 3 * COPIES - s.dropped + 10);
+}
+END_TEST
+
+START_TEST(closing_writes_what_waits)
+{
+	struct pcap *p = capture_open();
+
+	frames_tap(p, 1, 7, 64);
+	pcap_close(p);
+	ck_assert_uint_eq(file_read(1).packets, 7);
+	ck_assert_uint_eq(file_read(0).packets, 0);
+}
+END_TEST
+
+START_TEST(a_folder_that_cannot_be_written_is_named_and_nothing_leaks)
+{
+	struct pcap_params params = {
+		.dir = "/proc/mrc", .planes = 1, .snaplen_bytes = 64, .copies = 64};
+	struct pcap *p = NULL;
+	char err[256];
+
+	ck_assert_int_lt(pcap_open(&params, &p, err, sizeof(err)), 0);
+	ck_assert_ptr_nonnull(strstr(err, "/proc/mrc"));
+	ck_assert_ptr_null(p);
+	p = capture_open(); /* its pool's name is free again */
+	pcap_close(p);
+	pcap_close(NULL);
+	pcap_tap(NULL, 0, 0, NULL, 0);
+}
+END_TEST
+
+START_TEST(eal_leaves_no_runtime_folder_even_while_it_runs)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(rte_eal_get_runtime_dir(), &st), -1);
+	ck_assert_int_eq(errno, ENOENT);
+	ck_assert_uint_eq(rte_lcore_count(), 1 + cfg.workers_n);
+	ck_assert_uint_eq(rte_get_main_lcore(), EAL_MAIN_LCORE);
+	ck_assert(rte_lcore_is_enabled(eal_worker_lcore(0)));
+	ck_assert(!rte_eal_has_hugepages());
+}
+END_TEST
+
+static Suite *
+pcap_suite(void)
+{
+	Suite *s = suite_create("pcap");
+	TCase *t = tcase_create("pcap");
+
+	tcase_add_unchecked_fixture(t, setup, teardown);
+	tcase_add_test(t, eal_leaves_no_runtime_folder_even_while_it_runs);
+	tcase_add_test(t, frames_arrive_in_the_file_of_their_plane_cut_to_the_snap_length);
+	tcase_add_test(t, a_full_ring_drops_copies_and_counts_them);
+	tcase_add_test(t, closing_writes_what_waits);
+	tcase_add_test(t, a_folder_that_cannot_be_written_is_named_and_nothing_leaks);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+MRC_CHECK_MAIN(pcap_suite)
