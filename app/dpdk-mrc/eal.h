@@ -12,7 +12,7 @@
 
 #include "config.h"
 
-#define EAL_MAIN_LCORE 0
+#define EAL_MAIN_LCORE 0u
 
 struct eal_params {
 	const struct cfg *cfg;

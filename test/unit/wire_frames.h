@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whole frames as hex, a comment per field: one or more of each encapsulation. IPv4 checksums and ICRCs come from an
- * implementation of its own (zlib). Who includes it: test_wire_encap.c, test_wire_icrc.c.
+ * Whole frames as hex, a comment per field: one or more of each encapsulation. IPv4 checksums and
+ * ICRCs come from an implementation of its own (zlib). Who includes it: test_wire_encap.c,
+ * test_wire_icrc.c.
  */
 #ifndef WIRE_FRAMES_H
 #define WIRE_FRAMES_H
