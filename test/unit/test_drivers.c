@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_bus_vdev.h>
 #include <rte_eal.h>
@@ -35,6 +36,8 @@ eal_up(void)
 		argv[i] = a[i];
 	argv[n] = NULL;
 	ck_assert_int_ge(rte_eal_init(n, argv), 0);
+	/* EAL makes it even when told to share nothing */
+	rmdir(rte_eal_get_runtime_dir());
 	pool = rte_pktmbuf_pool_create("pool", POOL_MBUFS, 0, 0, 9216, SOCKET_ID_ANY);
 	ck_assert_ptr_nonnull(pool);
 }
