@@ -37,6 +37,11 @@ machine_picture()
     awk '$NF ~ /mrc|dpdk/ { print "socket " $NF }' /proc/net/unix
 }
 
+pages_reserve()
+{
+    echo "$1" >/proc/sys/vm/nr_hugepages
+}
+
 at_exit()
 {
     local p i
@@ -48,7 +53,7 @@ at_exit()
         done
         kill -KILL -- "-$p" 2>/dev/null
     done
-    [ -z "${hugepages_before:-}" ] || sysctl -qw vm.nr_hugepages="$hugepages_before"
+    [ -z "${hugepages_before:-}" ] || pages_reserve "$hugepages_before"
     rm -rf -- "$t"
 }
 trap at_exit EXIT

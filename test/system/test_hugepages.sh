@@ -16,7 +16,7 @@ if [ "$(id -u)" -ne 0 ] || [ ! -w /proc/sys/vm/nr_hugepages ]; then
     skip "only root reserves hugepages"
 fi
 hugepages_before=$(cat /proc/sys/vm/nr_hugepages)
-sysctl -qw vm.nr_hugepages="$wanted" || skip "hugepages cannot be reserved here"
+pages_reserve "$wanted" || skip "hugepages cannot be reserved here"
 [ "$(pages_free)" -ge "$wanted" ] || skip "memory is too scattered for $wanted hugepages"
 
 daemon_start "$t/out" -c "$top/config/quickstart.json" --send "$t/file" --from A --to B --out "$t/got" --min-seconds 5
@@ -30,9 +30,9 @@ check "with OK" ok_line "$t/out" "$t/file"
 check "pools and receive regions are said to lie in hugepages" has "$t/out" 'hugepages'
 check "all pages are free again" equal "$(pages_free)" "$wanted"
 
-sysctl -qw vm.nr_hugepages=0
+pages_reserve 0
 daemon_run 30 "$t/none.out" -c "$top/config/quickstart.json" --send "$t/file" --from A --to B --out "$t/got2"
 check "without hugepages the file arrives as well" cmp "$t/file" "$t/got2"
 check "and a line says so" has "$t/none.out" 'no-huge'
-sysctl -qw vm.nr_hugepages="$hugepages_before"
+pages_reserve "$hugepages_before"
 finish
