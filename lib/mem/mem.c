@@ -60,7 +60,12 @@ mrc_mem_reg(struct mrc_mem *mem, uint32_t pd, void *base, uint64_t va, uint64_t 
 		if (atomic_load_explicit(&mr->key, memory_order_relaxed) != 0)
 			continue;
 		mrc_prng_seed(&prng, mem->tag_state++);
-		k = (uint32_t)(mrc_prng_u64(&prng) << 16) | (i + 1);
+		/* never the key that this slot had last: whoever still holds it is refused for sure
+		 */
+		do
+			k = (uint32_t)(mrc_prng_u64(&prng) << 16) | (i + 1);
+		while (k == mr->key_last);
+		mr->key_last = k;
 		mr->pd = pd;
 		mr->access = access;
 		mr->va = va;

@@ -25,10 +25,11 @@ enum mrc_access { MRC_ACCESS_LOCAL_WRITE = 1, MRC_ACCESS_REMOTE_WRITE = 2 };
 struct mrc_mr {
 	_Atomic uint32_t key; /* control: rw, worker: ro; 0: free */
 	uint32_t pd;
-	uint32_t access; /* enum mrc_access */
-	uint64_t va;	 /* first address as peers name it */
-	uint64_t len;	 /* bytes */
-	uint8_t *base;	 /* where it lies in this process */
+	uint32_t access;   /* enum mrc_access */
+	uint32_t key_last; /* control: the newest key this slot ever had */
+	uint64_t va;	   /* first address as peers name it */
+	uint64_t len;	   /* bytes */
+	uint8_t *base;	   /* where it lies in this process */
 };
 
 struct mrc_mem {
@@ -91,9 +92,8 @@ struct mrc_region {
 };
 
 /**
- * Reserves len bytes, zeroed, with an inaccessible page before and behind. The end of the region is
- * the end of its last page rounded: base is placed so that base + len touches the guard behind
- * (base is 64-byte aligned where len is).
+ * Reserves len bytes, zeroed, with an inaccessible page before and behind. The region ends where
+ * the guard behind begins, to the byte; base is 64-byte aligned where len is.
  * @param want_huge take 2 MiB pages if enough are free, else ordinary ones
  * @return 0, -EINVAL (len 0), -ENOMEM
  */

@@ -33,7 +33,7 @@ map_guarded(struct mrc_region *r, size_t len, size_t page_bytes, int flags)
 		munmap(map, total);
 		return -ENOMEM;
 	}
-	r->base = p + (body - len) / 64 * 64;
+	r->base = p + (body - len);
 	r->len = len;
 	r->map = map;
 	r->map_len = total;
