@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <cmdline.h>
@@ -27,45 +26,20 @@ static struct {
 } tables[TABLES_MAX];
 static unsigned tables_n;
 
-struct cli {
-	int in_fd, out_fd;
-	bool tty;
-	bool in_eof;
-	bool in_skip;	 /* the rest of a line that was too long */
-	bool typed;	 /* the command comes from a terminal */
-	bool prompt_due; /* tty */
-	struct termios tty_saved;
-	enum cli_state state;
-	unsigned failures;
-	cli_wait_fn wait;
-	void *wait_ctx;
-	void *user;
-	const char *prompt;
-	struct cli_inst *insts;
-	unsigned insts_n;
-	cmdline_parse_ctx_t *ctx;
-	struct cmdline *cl; /* parses and completes; reads and writes nothing */
-	struct rdline *rdl; /* tty: the editor */
-	char *queue;	    /* lines of scripts */
-	size_t queue_len, queue_pos;
-	size_t in_len, in_pos;
-	char in[CLI_LINE_MAX];
-};
-
 int
 cli_register(const struct cli_row *rows, unsigned n)
 {
 	struct cli_inst probe;
 	unsigned i;
 
+	for (i = 0; i < tables_n; i++)
+		if (tables[i].rows == rows)
+			return 0;
 	if (tables_n == TABLES_MAX)
 		return -ENOSPC;
 	for (i = 0; i < n; i++)
 		if (cli_inst_init(&probe, NULL, &rows[i]) < 0)
 			return -EINVAL;
-	for (i = 0; i < tables_n; i++)
-		if (tables[i].rows == rows)
-			return 0;
 	tables[tables_n].rows = rows;
 	tables[tables_n++].n = n;
 	return 0;
@@ -78,8 +52,8 @@ failure_count(struct cli *cli)
 	cli->failures += !cli->typed;
 }
 
-static void
-write_all(int fd, const char *p, size_t n)
+void
+cli_write(int fd, const char *p, size_t n)
 {
 	while (n > 0) {
 		ssize_t done = write(fd, p, n);
@@ -112,7 +86,7 @@ cli_printf(struct cli *cli, const char *fmt, ...)
 	n = vasprintf(&text, fmt, ap);
 	va_end(ap);
 	if (n > 0)
-		write_all(cli->out_fd, text, (size_t)n);
+		cli_write(cli->out_fd, text, (size_t)n);
 	if (n >= 0)
 		free(text);
 }
@@ -171,9 +145,8 @@ usage_print(struct cli *cli, const char *line)
 	}
 }
 
-/* line: without or with its end */
-static void
-line_run(struct cli *cli, const char *line, size_t len)
+void
+cli_line_run(struct cli *cli, const char *line, size_t len)
 {
 	char buf[CLI_LINE_MAX + 2];
 	int rc;
@@ -201,107 +174,6 @@ line_run(struct cli *cli, const char *line, size_t len)
 		usage_print(cli, buf);
 }
 
-/* ---- terminal ---- */
-
-static int
-tty_write(struct rdline *rdl, char c)
-{
-	const struct cli *cli = rdline_get_opaque(rdl);
-
-	write_all(cli->out_fd, &c, 1);
-	return 0;
-}
-
-static void
-tty_validate(struct rdline *rdl, const char *buf, unsigned int size)
-{
-	struct cli *cli = rdline_get_opaque(rdl);
-
-	cli->typed = true;
-	line_run(cli, buf, strnlen(buf, size));
-}
-
-static int
-tty_complete(struct rdline *rdl, const char *buf, char *dst, unsigned int size, int *state)
-{
-	const struct cli *cli = rdline_get_opaque(rdl);
-
-	return cmdline_complete(cli->cl, buf, state, dst, size);
-}
-
-/* The terminal to give back should the process end by exit(). */
-static struct {
-	int fd;
-	struct termios saved;
-} tty_exit = {.fd = -1};
-
-static void
-tty_restore(void)
-{
-	if (tty_exit.fd >= 0)
-		tcsetattr(tty_exit.fd, TCSANOW, &tty_exit.saved);
-	tty_exit.fd = -1;
-}
-
-static int
-tty_open(struct cli *cli)
-{
-	static bool registered;
-	struct termios raw;
-
-	if (tcgetattr(cli->in_fd, &cli->tty_saved) < 0)
-		return -errno;
-	cli->rdl = rdline_new(tty_write, tty_validate, tty_complete, cli);
-	if (cli->rdl == NULL)
-		return -ENOMEM;
-	raw = cli->tty_saved;
-	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO); /* signals stay */
-	tcsetattr(cli->in_fd, TCSANOW, &raw);
-	if (tty_exit.fd < 0) {
-		tty_exit.fd = cli->in_fd;
-		tty_exit.saved = cli->tty_saved;
-		if (!registered)
-			registered = atexit(tty_restore) == 0;
-	}
-	cli->tty = true;
-	cli->prompt_due = true;
-	return 0;
-}
-
-static void
-tty_history_add(struct cli *cli)
-{
-	const char *line = rdline_get_buffer(cli->rdl);
-	const char *last = rdline_get_history_item(cli->rdl, 0);
-	char copy[CLI_LINE_MAX];
-
-	snprintf(copy, sizeof(copy), "%s", line);
-	copy[strcspn(copy, "\r\n")] = '\0';
-	if (copy[0] != '\0' && (last == NULL || strcmp(last, copy) != 0))
-		rdline_add_history(cli->rdl, copy);
-}
-
-/* Feeds what was read until a line ran: what is behind it waits for its turn. */
-static void
-tty_feed(struct cli *cli)
-{
-	while (cli->in_pos < cli->in_len) {
-		int rc = rdline_char_in(cli->rdl, cli->in[cli->in_pos++]);
-
-		if (rc == RDLINE_RES_EOF || rc == RDLINE_RES_EXITED) {
-			write_all(cli->out_fd, "\n", 1);
-			cli->in_eof = true;
-			return;
-		}
-		if (rc == RDLINE_RES_VALIDATED) {
-			tty_history_add(cli);
-			cli->prompt_due = true;
-			return;
-		}
-	}
-	cli->in_len = cli->in_pos = 0;
-}
-
 /* ---- pipes and sockets ---- */
 
 /* @return true if a line ran */
@@ -326,7 +198,7 @@ pipe_feed(struct cli *cli)
 	}
 	cli->in_pos += len;
 	if (!cli->in_skip)
-		line_run(cli, start, len);
+		cli_line_run(cli, start, len);
 	cli->in_skip = false;
 	return true;
 }
@@ -395,7 +267,7 @@ cli_new(int in_fd, int out_fd, const char *prompt, void *user, struct cli **out)
 	if (rc == 0)
 		rc = insts_build(cli);
 	if (rc == 0 && in_fd >= 0 && isatty(in_fd))
-		rc = tty_open(cli);
+		rc = cli_tty_open(cli);
 	if (rc < 0) {
 		cli_free(cli);
 		return rc;
@@ -409,12 +281,7 @@ cli_free(struct cli *cli)
 {
 	if (cli == NULL)
 		return;
-	if (cli->tty) {
-		tcsetattr(cli->in_fd, TCSANOW, &cli->tty_saved);
-		if (tty_exit.fd == cli->in_fd)
-			tty_exit.fd = -1;
-	}
-	rdline_free(cli->rdl);
+	cli_tty_close(cli);
 	if (cli->cl != NULL)
 		cmdline_free(cli->cl);
 	free(cli->ctx);
@@ -481,7 +348,7 @@ queue_run(struct cli *cli)
 	end = memchr(line, '\n', cli->queue_len - cli->queue_pos);
 	cli->queue_pos += (size_t)(end - line) + 1;
 	cli->typed = false;
-	line_run(cli, line, (size_t)(end - line));
+	cli_line_run(cli, line, (size_t)(end - line));
 	if (cli->queue_pos == cli->queue_len)
 		cli->queue_pos = cli->queue_len = 0;
 	return true;
@@ -515,13 +382,10 @@ cli_poll(struct cli *cli, int timeout_ms)
 {
 	if (cli->state != CLI_RUNNING || wait_run(cli, timeout_ms) || queue_run(cli))
 		return cli->state;
-	if (cli->prompt_due) {
-		cli->prompt_due = false;
-		rdline_newline(cli->rdl, cli->prompt);
-	}
+	cli_tty_prompt(cli);
 	input_read(cli, timeout_ms);
 	if (cli->tty)
-		tty_feed(cli);
+		cli_tty_feed(cli);
 	else if (pipe_feed(cli))
 		return cli->state;
 	if (cli->in_eof && cli->wait == NULL && cli->state == CLI_RUNNING)

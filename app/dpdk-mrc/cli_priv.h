@@ -5,6 +5,8 @@
 #ifndef CLI_PRIV_H
 #define CLI_PRIV_H
 
+#include <termios.h>
+
 #include <cmdline.h>
 
 #include "cli.h"
@@ -49,6 +51,32 @@ struct cli_args {
 	const struct cli_slot *slot;
 };
 
+/* A session. Thread contract: control. */
+struct cli {
+	int in_fd, out_fd;
+	bool tty;
+	bool in_eof;
+	bool in_skip;	 /* the rest of a line that was too long */
+	bool typed;	 /* the command comes from a terminal */
+	bool prompt_due; /* tty */
+	struct termios tty_saved;
+	enum cli_state state;
+	unsigned failures;
+	cli_wait_fn wait;
+	void *wait_ctx;
+	void *user;
+	const char *prompt;
+	struct cli_inst *insts;
+	unsigned insts_n;
+	cmdline_parse_ctx_t *ctx;
+	struct cmdline *cl; /* parses and completes; reads and writes nothing */
+	struct rdline *rdl; /* tty: the editor */
+	char *queue;	    /* lines of scripts */
+	size_t queue_len, queue_pos;
+	size_t in_len, in_pos;
+	char in[CLI_LINE_MAX];
+};
+
 /** Reads a row's syntax into tokens. @return 0 or -EINVAL */
 int cli_inst_init(struct cli_inst *i, struct cli *cli, const struct cli_row *row);
 
@@ -58,6 +86,21 @@ extern const unsigned cli_base_rows_n;
 
 /** Calls a command's function and counts what it says. */
 void cli_run(struct cli *cli, const struct cli_args *a);
+
+/** Runs one line, with or without its end, or says what is wrong with it. */
+void cli_line_run(struct cli *cli, const char *line, size_t len);
+
+/** Writes all; gives up on a reader that takes nothing for a second. */
+void cli_write(int fd, const char *p, size_t n);
+
+/** Takes the terminal over. @return 0 or -errno */
+int cli_tty_open(struct cli *cli);
+/** Gives it back; nothing to do for other sessions. */
+void cli_tty_close(struct cli *cli);
+/** Shows the prompt if it is due. */
+void cli_tty_prompt(struct cli *cli);
+/** Feeds what was read until a line ran: what is behind it waits for its turn. */
+void cli_tty_feed(struct cli *cli);
 
 /** All rows of a session, in order of registration. @return NULL past the end */
 const struct cli_row *cli_row_get(const struct cli *cli, unsigned i);

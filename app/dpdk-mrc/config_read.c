@@ -136,7 +136,7 @@ number_read(struct cfg_reader *r, const struct cfg_key *k, json_t *v, void *base
 		return cfg_fail(r, k, "%s", json_kind(v));
 	if (!(d >= k->min && d <= k->max))
 		return cfg_fail(r, k, "%g is out of range", d);
-	*(double *)((char *)base + k->offset) = d;
+	*(double *)(void *)((char *)base + k->offset) = d;
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <rte_common.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_log.h>
@@ -137,6 +138,10 @@ eal_start(const struct eal_params *p, bool *huge, char *err, unsigned err_size)
 	arg_add(&a, "--no-telemetry");
 	arg_add(&a, "--iova-mode=va");
 	arg_add(&a, "--log-level=%u", p->log_level);
+	/* EAL warns of huge pages of other sizes that nobody reserved: heard only by who asks for
+	 * more than the default. */
+	if (p->log_level <= RTE_LOG_WARNING)
+		arg_add(&a, "--log-level=lib.eal:%u", RTE_MIN(p->log_level, RTE_LOG_ERR));
 	if (use_huge) {
 		/* Anonymous pages: no file for a kill to leave behind, and taken as pools ask for
 		 * them. */
@@ -148,10 +153,12 @@ eal_start(const struct eal_params *p, bool *huge, char *err, unsigned err_size)
 			(unsigned long long)((p->bytes_needed + SLACK_BYTES) >> 20) + 1);
 	}
 	if (rte_eal_init(a.n, a.v) < 0) {
-		snprintf(err, err_size, "EAL does not start: %s", rte_strerror(rte_errno));
+		snprintf(err, err_size, "EAL does not start: %s%s", rte_strerror(rte_errno),
+			use_huge ? " (--no-huge does without huge pages)" : "");
 		runtime_dir_remove();
 		return rte_errno != 0 ? -rte_errno : -EINVAL;
 	}
+	rte_log_set_level_pattern("lib.eal", p->log_level);
 	runtime_dir_remove();
 	if (huge != NULL)
 		*huge = use_huge;
