@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The daemon's life: arguments, configuration, EAL, commands, end.
+ * The daemon's life: arguments, configuration, EAL, the parts, a transfer or commands, and the way
+ * back, at the end of which every frame is in its pool.
  */
 #include <errno.h>
 #include <signal.h>
@@ -10,30 +11,42 @@
 
 #include "args.h"
 #include "cli.h"
+#include "cmd.h"
 #include "config.h"
 #include "config_doc.h"
+#include "daemon.h"
 #include "eal.h"
+#include "transfer.h"
 
 #define EXIT_FAILED 1
 #define EXIT_BAD_INPUT 2
-#define MEMORY_BYTES (64ull << 20)
-#define POLL_MS 100
+#define POLL_MS 10
 
 static volatile sig_atomic_t stop;
 
 static void
 on_signal(int signum)
 {
-	stop = 1;
+	stop = signum;
+}
+
+static void
+signals_catch(void)
+{
+	struct sigaction sa = {.sa_handler = on_signal};
+
+	sigemptyset(&sa.sa_mask);
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
 }
 
 static int
 scripts_queue(struct cli *cli, const struct args *a)
 {
-	unsigned i;
 	int rc = 0;
 
-	for (i = 0; i < a->scripts_n && rc == 0; i++) {
+	for (unsigned i = 0; i < a->scripts_n && rc == 0; i++) {
 		const struct args_script *s = &a->scripts[i];
 
 		rc = s->is_file ? cli_queue_file(cli, s->text) : cli_queue(cli, s->text);
@@ -44,24 +57,95 @@ scripts_queue(struct cli *cli, const struct args *a)
 }
 
 static int
-commands_run(const struct args *a)
+commands_run(struct daemon *d, const struct args *a)
 {
 	bool input = !a->no_input && (a->interactive || a->scripts_n == 0 || isatty(STDIN_FILENO));
 	struct cli *cli;
 	unsigned failed;
 	int rc;
 
-	rc = cli_new(input ? STDIN_FILENO : -1, STDOUT_FILENO, "dpdk-mrc> ", NULL, &cli);
+	rc = cmd_register();
+	if (rc == 0)
+		rc = cli_new(input ? STDIN_FILENO : -1, STDOUT_FILENO, "dpdk-mrc> ", d, &cli);
 	if (rc < 0) {
 		fprintf(stderr, "dpdk-mrc: commands: %s\n", strerror(-rc));
 		return EXIT_FAILED;
 	}
 	rc = scripts_queue(cli, a);
 	while (rc == 0 && !stop && cli_poll(cli, POLL_MS) == CLI_RUNNING)
-		;
+		daemon_poll(d);
 	failed = cli_failures(cli);
 	cli_free(cli);
+	cmd_run_end();
 	return rc < 0 || failed > 0 ? EXIT_FAILED : 0;
+}
+
+static int
+job_run(struct daemon *d, const struct args_job *job)
+{
+	static struct transfer t;
+	char sha[2 * TRANSFER_SHA_BYTES + 1];
+	int rc = transfer_start(&t, d, job);
+
+	if (rc == 0) {
+		printf("%s: %.1f MB from %s to %s, %lu time%s, %.1f MB in all, %u planes, %u EVs\n",
+			job->file, (double)t.size / 1e6, job->from, job->to,
+			(unsigned long)t.passes, t.passes == 1 ? "" : "s", (double)t.total / 1e6,
+			d->cfg->planes, t.link.conn_a->set->evs_n);
+		fflush(stdout);
+		while (!stop && (rc = transfer_turn(&t)) > 0) {
+			transfer_progress(&t, stdout);
+			daemon_poll(d);
+		}
+		if (stop && rc > 0)
+			snprintf(t.err, sizeof(t.err), "interrupted by signal %d after %.1f MB",
+				stop, (double)t.done / 1e6);
+		transfer_report(&t, stdout);
+	}
+	if (rc == 0) {
+		transfer_sha_text(t.sha_sent, sha);
+		printf("OK %s %lu bytes, %.3f Gb/s\n", sha, (unsigned long)t.total,
+			transfer_goodput(&t, TRANSFER_BEGIN, TRANSFER_END));
+	} else {
+		fflush(stdout);
+		fprintf(stderr, "dpdk-mrc: transfer failed: %s\n", t.err);
+	}
+	fflush(stdout);
+	transfer_end(&t);
+	return rc == 0 ? 0 : EXIT_FAILED;
+}
+
+static int
+run(const struct args *a, const struct cfg *cfg)
+{
+	static struct daemon d;
+	char err[1024];
+	unsigned lost;
+	bool huge;
+	int rc;
+
+	signals_catch();
+	rc = eal_start(&(struct eal_params){.cfg = cfg,
+			       .bytes_needed = daemon_bytes(cfg),
+			       .no_huge = a->no_huge,
+			       .log_level = a->log_level},
+		&huge, err, sizeof(err));
+	if (rc == 0)
+		rc = daemon_start(
+			&d, cfg, huge, a->pcap_dir, a->pcap_snaplen_bytes, err, sizeof(err));
+	if (rc < 0) {
+		fprintf(stderr, "dpdk-mrc: %s\n", err);
+		eal_stop();
+		return EXIT_FAILED;
+	}
+	rc = a->job.file != NULL ? job_run(&d, &a->job) : commands_run(&d, a);
+	daemon_stop(&d, &lost);
+	if (lost > 0) {
+		fprintf(stderr, "dpdk-mrc: %u frames did not come back to their pool\n", lost);
+		rc = EXIT_FAILED;
+	}
+	eal_stop();
+	return rc;
 }
 
 int
@@ -89,20 +173,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "%s\n", err);
 		return EXIT_BAD_INPUT;
 	}
-	rc = 0;
-	if (a.mode == ARGS_RUN) {
-		signal(SIGINT, on_signal);
-		signal(SIGTERM, on_signal);
-		rc = eal_start(&(struct eal_params){.cfg = &cfg,
-				       .bytes_needed = MEMORY_BYTES,
-				       .no_huge = a.no_huge,
-				       .log_level = a.log_level},
-			NULL, err, sizeof(err));
-		if (rc < 0)
-			fprintf(stderr, "dpdk-mrc: %s\n", err);
-		rc = rc < 0 ? EXIT_FAILED : commands_run(&a);
-		eal_stop();
-	}
+	rc = a.mode == ARGS_RUN ? run(&a, &cfg) : 0;
 	cfg_free(&cfg);
 	return rc;
 }

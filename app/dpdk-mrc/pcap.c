@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Captures by rte_pcapng. See pcap.h.
+ *
+ * Time: DPDK 22.11's own conversion of cycles keeps a base that it moves without a lock, and that
+ * wraps for a stamp older than it (the first one of a process, or one of a second thread). So it
+ * always gets the same stamp; a worker writes the cycle counter over the result, and control turns
+ * that into wall-clock time as it writes the frame.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
@@ -23,6 +29,14 @@
 
 #define BURST 32
 #define CACHE 64
+#define STAMP_OFFSET \
+	12 /* in an enhanced packet block: type, length and interface come before, 4 bytes each */
+#define CALIBRATE_CYCLES_MIN(hz) ((hz) / 10)
+
+/* One moment on both clocks. */
+struct moment {
+	uint64_t cycles, wall_ns;
+};
 
 struct plane {
 	struct rte_ring *ring;
@@ -36,6 +50,9 @@ struct plane {
 struct pcap {
 	unsigned planes;
 	uint32_t snaplen_bytes;
+	uint64_t stamp;		  /* constant: what the library may convert */
+	struct moment start, now; /* control: rw */
+	double ns_per_cycle;	  /* control: rw */
 	struct rte_mempool *pool;
 	struct plane plane[MRC_PLANES_MAX];
 };
@@ -54,6 +71,77 @@ pcap_bytes(unsigned planes, unsigned snaplen_bytes, unsigned copies)
 		sizeof(struct rte_mbuf) + room_bytes(snaplen_bytes) + 2 * RTE_CACHE_LINE_SIZE;
 
 	return planes * (uint64_t)copies * (element + sizeof(void *)) + (1 << 20);
+}
+
+static struct moment
+moment_get(void)
+{
+	struct timespec ts;
+	uint64_t before = rte_rdtsc();
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (struct moment){
+		.cycles = before + (rte_rdtsc() - before) / 2,
+		.wall_ns = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec,
+	};
+}
+
+/* The library's idea of the frequency may be off by parts in a thousand: soon our own measure is
+ * better. */
+static void
+clock_update(struct pcap *p)
+{
+	uint64_t hz = rte_get_tsc_hz();
+
+	p->now = moment_get();
+	if (p->start.cycles == 0)
+		p->start = p->now;
+	if (p->now.cycles - p->start.cycles < CALIBRATE_CYCLES_MIN(hz))
+		p->ns_per_cycle = 1e9 / (double)hz;
+	else
+		p->ns_per_cycle = (double)(p->now.wall_ns - p->start.wall_ns) /
+				  (double)(p->now.cycles - p->start.cycles);
+}
+
+/* The library fixes its base at the first copy: make one, with a stamp that is no older. */
+static int
+clock_open(struct pcap *p)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(p->pool), *copy = NULL;
+	uint16_t port = (uint16_t)rte_eth_find_next(0);
+
+	p->stamp = rte_rdtsc() + CALIBRATE_CYCLES_MIN(rte_get_tsc_hz());
+	if (m != NULL && port < RTE_MAX_ETHPORTS &&
+		rte_pktmbuf_append(m, RTE_ETHER_HDR_LEN) != NULL)
+		copy = rte_pcapng_copy(
+			port, 0, m, p->pool, RTE_ETHER_HDR_LEN, p->stamp, RTE_PCAPNG_DIRECTION_OUT);
+	rte_pktmbuf_free(m);
+	if (copy == NULL)
+		return -ENODEV;
+	rte_pktmbuf_free(copy);
+	clock_update(p);
+	return 0;
+}
+
+static void
+stamp_cycles(struct rte_mbuf *copy, uint64_t cycles)
+{
+	memcpy(rte_pktmbuf_mtod_offset(copy, char *, STAMP_OFFSET), &cycles, sizeof(cycles));
+}
+
+static void
+stamp_convert(const struct pcap *p, struct rte_mbuf *copy)
+{
+	char *at = rte_pktmbuf_mtod_offset(copy, char *, STAMP_OFFSET);
+	uint32_t half[2];
+	uint64_t cycles, ns;
+
+	memcpy(&cycles, at, sizeof(cycles));
+	ns = p->now.wall_ns +
+	     (uint64_t)(int64_t)((double)(int64_t)(cycles - p->now.cycles) * p->ns_per_cycle);
+	half[0] = (uint32_t)(ns >> 32);
+	half[1] = (uint32_t)ns;
+	memcpy(at, half, sizeof(half));
 }
 
 static int
@@ -124,6 +212,11 @@ pcap_open(const struct pcap_params *params, struct pcap **out, char *err, unsign
 	}
 	if (rc == 0)
 		rc = memory_open(p, params->copies, err, err_size);
+	if (rc == 0) {
+		rc = clock_open(p);
+		if (rc < 0)
+			snprintf(err, err_size, "capture: there is no port to capture on");
+	}
 	for (i = 0; rc == 0 && i < p->planes; i++) {
 		p->plane[i].stats_port = RTE_MAX_ETHPORTS;
 		rc = file_open(p, params->dir, i, err, err_size);
@@ -154,10 +247,12 @@ pcap_tap(struct pcap *p, unsigned plane, uint16_t eth_port, struct rte_mbuf **pk
 		got = 0;
 		for (i = 0; i < burst; i++) {
 			struct rte_mbuf *m = rte_pcapng_copy(eth_port, 0, pkts[i], p->pool,
-				p->snaplen_bytes, now, RTE_PCAPNG_DIRECTION_OUT);
+				p->snaplen_bytes, p->stamp, RTE_PCAPNG_DIRECTION_OUT);
 
-			if (m != NULL)
-				copy[got++] = m;
+			if (m == NULL)
+				continue;
+			stamp_cycles(m, now);
+			copy[got++] = m;
 		}
 		put = rte_ring_enqueue_burst(pl->ring, (void **)copy, got, NULL);
 		if (put < burst)
@@ -170,14 +265,16 @@ pcap_tap(struct pcap *p, unsigned plane, uint16_t eth_port, struct rte_mbuf **pk
 }
 
 static unsigned
-plane_write(struct plane *pl)
+plane_write(struct pcap *p, struct plane *pl)
 {
-	unsigned left = rte_ring_count(pl->ring), total = 0, n;
+	unsigned left = rte_ring_count(pl->ring), total = 0, n, i;
 	struct rte_mbuf *m[BURST];
 
 	while (left > 0 && (n = rte_ring_dequeue_burst(pl->ring, (void **)m, BURST, NULL)) > 0) {
 		left = n < left ? left - n : 0;
 		pl->stats_port = m[0]->port;
+		for (i = 0; i < n; i++)
+			stamp_convert(p, m[i]);
 		/* Frees the copies, written or not. */
 		if (rte_pcapng_write_packets(pl->file, m, (uint16_t)n) < 0) {
 			if (pl->write_errors == 0)
@@ -198,8 +295,9 @@ pcap_poll(struct pcap *p)
 {
 	unsigned i, total = 0;
 
+	clock_update(p);
 	for (i = 0; i < p->planes; i++)
-		total += plane_write(&p->plane[i]);
+		total += plane_write(p, &p->plane[i]);
 	return total;
 }
 
@@ -216,11 +314,11 @@ pcap_stats_get(const struct pcap *p, unsigned plane)
 }
 
 static void
-plane_close(struct plane *pl)
+plane_close(struct pcap *p, struct plane *pl)
 {
 	if (pl->ring != NULL && pl->file != NULL)
 		while (!rte_ring_empty(pl->ring))
-			plane_write(pl);
+			plane_write(p, pl);
 	/* The file's own record of what it lacks, for readers of the capture. */
 	if (pl->file != NULL && pl->stats_port != RTE_MAX_ETHPORTS)
 		rte_pcapng_write_stats(pl->file, pl->stats_port, NULL, 0, 0,
@@ -237,8 +335,9 @@ pcap_close(struct pcap *p)
 
 	if (p == NULL)
 		return;
+	clock_update(p);
 	for (i = 0; i < p->planes; i++)
-		plane_close(&p->plane[i]);
+		plane_close(p, &p->plane[i]);
 	rte_mempool_free(p->pool);
 	free(p);
 }

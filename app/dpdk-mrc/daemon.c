@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Building the daemon from its configuration, and taking it down so that every mbuf is counted. */
+#include "daemon.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+
+#include "clock.h"
+#include "eal.h"
+#include "mrc_ethdev.h"
+
+#define POOL_CACHE 512
+#define MBUFS_SLACK 4096
+#define FABRIC_FRAMES_MAX 16384
+#define CAPTURE_COPIES 4096
+#define CONNS_MAX 1024
+#define MRS_MAX 1024
+
+static int
+fail(char *err, unsigned err_size, int rc, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(err, err_size, fmt, ap);
+	va_end(ap);
+	if (n >= 0 && (unsigned)n < err_size)
+		snprintf(err + n, err_size - (unsigned)n, ": %s", strerror(-rc));
+	return rc;
+}
+
+/* ---- sizes ---- */
+
+static uint32_t
+frame_bytes(const struct cfg *cfg)
+{
+	return MRC_HDR_BYTES_MAX + cfg->qp.mtu_bytes + MRC_ICRC_BYTES;
+}
+
+static unsigned
+fabric_frames(const struct cfg *cfg)
+{
+	const struct cfg_fabric *f = &cfg->fabric;
+	uint64_t egresses =
+		(uint64_t)cfg->planes * 2 * (f->leaves * f->spines + f->leaves * f->hosts_per_leaf);
+	uint64_t frames = egresses * (f->queue_packets + 64);
+
+	return frames < FABRIC_FRAMES_MAX ? (unsigned)frames : FABRIC_FRAMES_MAX;
+}
+
+/* Enough for every ring and queue to be full at once, so that the pool is never what is short. */
+static unsigned
+mbufs(const struct cfg *cfg)
+{
+	unsigned ports = cfg->nodes_n * cfg->planes;
+
+	if (cfg->mbufs != 0)
+		return cfg->mbufs;
+	if (cfg->link == CFG_LINK_FABRIC)
+		return ports * 2 * (cfg->fabric.ring_size + MRC_BURST) + fabric_frames(cfg) +
+		       MBUFS_SLACK;
+	return ports * (cfg->ring_size + MRC_BURST) + MBUFS_SLACK;
+}
+
+static uint32_t
+element_bytes(const struct cfg *cfg)
+{
+	return (uint32_t)RTE_ALIGN(RTE_PKTMBUF_HEADROOM + frame_bytes(cfg), 64);
+}
+
+uint64_t
+daemon_bytes(const struct cfg *cfg)
+{
+	uint64_t one = element_bytes(cfg) + sizeof(struct rte_mbuf) + 128;
+
+	return mbufs(cfg) * one + (32 << 20);
+}
+
+/* ---- the network between the nodes ---- */
+
+static int
+fabric_make(struct daemon *d)
+{
+	const struct cfg *cfg = d->cfg;
+	const struct cfg_fabric *f = &cfg->fabric;
+	uint32_t frame = frame_bytes(cfg);
+	unsigned hosts = 0;
+	struct mrc_fabric_params p = {.planes = cfg->planes,
+		.leaves = f->leaves,
+		.spines = f->spines,
+		.hosts_per_leaf = f->hosts_per_leaf,
+		.rate_bps = (uint64_t)(f->rate_gbps * 1e9),
+		.latency_ns = f->latency_ns,
+		.queue_bytes = f->queue_packets * frame,
+		.host_queue_bytes = 4 * frame,
+		.ecn_kmin_bytes = f->ecn_kmin_packets * frame,
+		.ecn_kmax_bytes = f->ecn_kmax_packets * frame,
+		.ecn = f->ecn,
+		.ecn_lasthop = f->ecn_lasthop,
+		.trim = f->trim,
+		.trim_bytes = MRC_HDR_BYTES_MAX,
+		.frames_max = fabric_frames(cfg),
+		.seed = f->seed,
+		.dscp = cfg->wire.dscp};
+	int rc;
+
+	memcpy(p.block, cfg->block, sizeof(p.block));
+	for (unsigned i = 0; i < cfg->nodes_n; i++)
+		if (cfg->nodes[i].host >= hosts)
+			hosts = cfg->nodes[i].host + 1;
+	rc = mrc_drv_fabric_create(&p, "fab", hosts, f->ring_size, &d->fabric);
+	if (rc < 0)
+		return rc;
+	for (unsigned i = 0; i < cfg->nodes_n; i++) {
+		rc = mrc_fabric_host_addr(
+			mrc_drv_fabric_get(d->fabric), cfg->nodes[i].host, &cfg->nodes[i].gid);
+		if (rc < 0)
+			return rc;
+	}
+	d->fabric_worker = &d->workers[f->worker];
+	d->fabric_worker->fabric = d->fabric;
+	return 0;
+}
+
+static int
+network_make(struct daemon *d, uint16_t ids[MRC_NODES_MAX][MRC_PLANES_MAX])
+{
+	const struct cfg *cfg = d->cfg;
+
+	if (cfg->link == CFG_LINK_FABRIC) {
+		int rc = fabric_make(d);
+
+		if (rc < 0)
+			return rc;
+		for (unsigned i = 0; i < cfg->nodes_n; i++)
+			for (unsigned pl = 0; pl < cfg->planes; pl++)
+				ids[i][pl] = mrc_drv_fabric_port(d->fabric, cfg->nodes[i].host, pl);
+		return 0;
+	}
+	for (unsigned pl = 0; pl < cfg->planes; pl++) {
+		char name[32];
+		uint16_t pair[2];
+		int rc;
+
+		snprintf(name, sizeof(name), "plane%u", pl + 1);
+		rc = mrc_ethdev_ring_pair(name, cfg->ring_size, pair);
+		if (rc < 0)
+			return rc;
+		d->rings_n++;
+		ids[0][pl] = pair[0];
+		ids[1][pl] = pair[1];
+	}
+	return 0;
+}
+
+static void
+network_free(struct daemon *d)
+{
+	mrc_drv_fabric_destroy(d->fabric);
+	d->fabric = NULL;
+	for (; d->rings_n > 0; d->rings_n--) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "plane%u", d->rings_n);
+		mrc_ethdev_ring_pair_free(name);
+	}
+}
+
+/* ---- nodes ---- */
+
+static int
+node_ports(struct daemon *d, struct daemon_node *n, const uint16_t *ids)
+{
+	unsigned ring =
+		d->cfg->link == CFG_LINK_FABRIC ? d->cfg->fabric.ring_size : d->cfg->ring_size;
+
+	for (unsigned pl = 0; pl < d->cfg->planes; pl++) {
+		struct mrc_ethdev_params p = {.eth_port = ids[pl],
+			.pool = d->pool,
+			.rx_desc = (uint16_t)ring,
+			.tx_desc = (uint16_t)ring};
+		int rc = mrc_ethdev_open(&p, &n->port[pl], NULL);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int
+node_paths(struct daemon *d, struct daemon_node *n)
+{
+	const struct cfg *cfg = d->cfg;
+
+	for (unsigned i = 0; i < cfg->nodes_n; i++) {
+		struct mrc_path_set *set;
+		int rc;
+
+		if (i == n->index)
+			continue;
+		rc = paths_set_create(
+			d, n->cfg, &cfg->nodes[i], &cfg->profiles[0], n->worker->now_ns, &set);
+		if (rc < 0)
+			return rc;
+		rc = mrc_engine_peer_add(n->eng, &cfg->nodes[i].gid, set);
+		if (rc < 0) {
+			mrc_path_set_destroy(set);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+static int
+node_engine(struct daemon *d, struct daemon_node *n)
+{
+	const struct cfg *cfg = d->cfg;
+	uint8_t sid[MRC_PLANES_MAX][6];
+	struct mrc_engine_params p = {.id = 0,
+		.gid = n->cfg->gid,
+		.planes = cfg->planes,
+		.wire = cfg->wire,
+		.pool = d->pool,
+		.mem = n->mem,
+		.local_sid = sid,
+		.conns_max = CONNS_MAX,
+		.seed = cfg->seed * MRC_NODES_MAX + n->index,
+		.now_ns = n->worker->now_ns};
+
+	for (unsigned pl = 0; pl < cfg->planes; pl++)
+		paths_local_sid(cfg, n->cfg, pl, sid[pl]);
+	return mrc_engine_create(&p, &n->eng);
+}
+
+static int
+node_make(struct daemon *d, unsigned i, const uint16_t *ids)
+{
+	struct daemon_node *n = &d->nodes[i];
+	struct worker_node *wn;
+	int rc;
+
+	d->nodes_n++;
+	n->cfg = &d->cfg->nodes[i];
+	n->index = i;
+	n->worker = &d->workers[n->cfg->worker];
+	n->admin_up = n->link_up = (1u << d->cfg->planes) - 1;
+	rc = mrc_mem_create(MRS_MAX, d->cfg->seed + i, &n->mem);
+	if (rc == 0) {
+		n->pd = mrc_mem_pd(n->mem);
+		rc = node_ports(d, n, ids);
+	}
+	if (rc == 0)
+		rc = node_engine(d, n);
+	if (rc == 0)
+		rc = node_paths(d, n);
+	if (rc < 0)
+		return rc;
+	wn = &n->worker->node[n->worker->nodes_n++];
+	wn->eng = n->eng;
+	wn->planes = d->cfg->planes;
+	memcpy(wn->port, n->port, sizeof(wn->port));
+	return 0;
+}
+
+static void
+node_free(struct daemon *d, struct daemon_node *n)
+{
+	mrc_engine_destroy(n->eng);
+	for (unsigned pl = 0; pl < d->cfg->planes; pl++)
+		if (n->port[pl] != NULL)
+			n->port[pl]->ops->close(n->port[pl]);
+	for (unsigned i = 0; i < MRC_NODES_MAX; i++)
+		free(n->cc[i]);
+	mrc_mem_destroy(n->mem);
+	memset(n, 0, sizeof(*n));
+}
+
+/* ---- the whole ---- */
+
+static int
+workers_make(struct daemon *d)
+{
+	uint64_t rto_ns = UINT64_C(1024) << (d->cfg->qp.timeout == 0 ? 14 : d->cfg->qp.timeout);
+
+	for (unsigned i = 0; i < d->cfg->workers_n; i++) {
+		int rc = worker_init(&d->workers[i], i, eal_worker_lcore(i));
+
+		if (rc < 0)
+			return rc;
+		d->workers_n++;
+		d->workers[i].gap_limit_ns = rto_ns / 2;
+	}
+	return 0;
+}
+
+static int
+build(struct daemon *d, const char *pcap_dir, unsigned snaplen, char *err, unsigned err_size)
+{
+	const struct cfg *cfg = d->cfg;
+	uint16_t ids[MRC_NODES_MAX][MRC_PLANES_MAX];
+	int rc = workers_make(d);
+
+	if (rc < 0)
+		return fail(err, err_size, rc, "workers");
+	d->pool = rte_pktmbuf_pool_create("frames", mbufs(cfg), POOL_CACHE,
+		RTE_ALIGN(sizeof(struct mrc_mbuf_meta), RTE_MBUF_PRIV_ALIGN),
+		(uint16_t)element_bytes(cfg), SOCKET_ID_ANY);
+	if (d->pool == NULL)
+		return fail(err, err_size, -rte_errno, "packet pool of %u frames", mbufs(cfg));
+	rc = network_make(d, ids);
+	if (rc < 0)
+		return fail(err, err_size, rc, "network between the nodes");
+	for (unsigned i = 0; i < cfg->nodes_n; i++) {
+		rc = node_make(d, i, ids[i]);
+		if (rc < 0)
+			return fail(err, err_size, rc, "node %s", cfg->nodes[i].name);
+	}
+	if (pcap_dir != NULL) {
+		struct pcap_params p = {.dir = pcap_dir,
+			.planes = cfg->planes,
+			.snaplen_bytes = snaplen,
+			.copies = CAPTURE_COPIES};
+
+		rc = pcap_open(&p, &d->pcap, err, err_size);
+		if (rc < 0)
+			return rc;
+	}
+	for (unsigned i = 0; i < d->workers_n; i++) {
+		d->workers[i].pcap = d->pcap;
+		rc = worker_launch(&d->workers[i]);
+		if (rc < 0)
+			return fail(err, err_size, rc, "worker %u", i);
+	}
+	return 0;
+}
+
+int
+daemon_start(struct daemon *d, const struct cfg *cfg, bool huge, const char *pcap_dir,
+	unsigned snaplen, char *err, unsigned err_size)
+{
+	unsigned lost;
+	int rc;
+
+	memset(d, 0, sizeof(*d));
+	d->cfg = cfg;
+	d->huge = huge;
+	d->qp_seed = cfg->seed;
+	d->base_rtt_ns = paths_base_rtt_ns(cfg);
+	clock_start();
+	rc = build(d, pcap_dir, snaplen, err, err_size);
+	if (rc < 0)
+		daemon_stop(d, &lost);
+	return rc;
+}
+
+void
+daemon_stop(struct daemon *d, unsigned *lost)
+{
+	*lost = 0;
+	for (unsigned i = 0; i < d->workers_n; i++)
+		worker_stop(&d->workers[i]);
+	pcap_close(d->pcap);
+	d->pcap = NULL;
+	for (unsigned i = 0; i < d->nodes_n; i++)
+		node_free(d, &d->nodes[i]);
+	d->nodes_n = 0;
+	network_free(d);
+	for (unsigned i = 0; i < d->workers_n; i++)
+		worker_fini(&d->workers[i]);
+	d->workers_n = 0;
+	if (d->pool != NULL)
+		*lost = rte_mempool_in_use_count(d->pool);
+	rte_mempool_free(d->pool);
+	d->pool = NULL;
+}
+
+struct daemon_node *
+daemon_node_find(struct daemon *d, const char *name)
+{
+	for (unsigned i = 0; i < d->nodes_n; i++)
+		if (strcmp(d->nodes[i].cfg->name, name) == 0)
+			return &d->nodes[i];
+	return NULL;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The main job: a file goes from one node to another, once or several times over, and SHA-256 says
+ * whether it arrived.
+ *
+ * The file is mapped at the sender. At the receiver two guarded regions take turns: while one pass
+ * arrives in one of them, the pass before is hashed in the other, in slices, and wiped, so that
+ * nothing of an earlier pass can make up for a later one. The last pass is written to the output
+ * file, which is read back and hashed. A fault can be set to begin and end at shares of the bytes.
+ *
+ * transfer.c moves and checks; transfer_report.c shows. Thread contract: control.
+ * Who calls it: main.c (--send), commands.
+ */
+#ifndef TRANSFER_H
+#define TRANSFER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <openssl/evp.h>
+
+#include "args.h"
+#include "daemon.h"
+
+#define TRANSFER_SHA_BYTES 32
+#define TRANSFER_REGIONS 2
+
+/* What was counted at one moment. */
+struct transfer_mark {
+	bool set;
+	uint64_t ns;		       /* worker's time */
+	uint64_t placed;	       /* bytes placed at the receiver */
+	uint64_t sent[MRC_PLANES_MAX]; /* bytes sent per plane */
+};
+
+enum transfer_moment {
+	TRANSFER_BEGIN, /* of sending, and so for the others: the second is 200 ms later */
+	TRANSFER_BEGIN_SETTLED,
+	TRANSFER_DOWN,
+	TRANSFER_DOWN_SETTLED,
+	TRANSFER_UP,
+	TRANSFER_UP_SETTLED,
+	TRANSFER_END,
+	TRANSFER_MOMENTS
+};
+
+struct transfer {
+	struct daemon *d;
+	struct daemon_link link;
+	struct args_job job;
+	const uint8_t *file; /* mapped */
+	uint64_t size, passes, total;
+	uint32_t lkey;
+	struct mrc_region region[TRANSFER_REGIONS];
+	uint32_t rkey[TRANSFER_REGIONS];
+	uint8_t sha_sent[TRANSFER_SHA_BYTES];
+	int out_fd;
+	char out_tmp[4096];
+	uint64_t posted, done; /* bytes, over all passes */
+	uint64_t wr_id;
+	uint64_t verified; /* passes */
+	uint64_t hashed;   /* bytes of pass number verified */
+	EVP_MD_CTX *md;
+	uint64_t down_at, up_at; /* bytes placed; UINT64_MAX: never */
+	struct transfer_mark mark[TRANSFER_MOMENTS];
+	uint64_t rtx_last_ns; /* latest retransmission between down and up */
+	uint64_t progress_ns;
+	struct transfer_mark shown;
+	bool tty;
+	char err[512];
+};
+
+/** Maps, hashes, connects. @return 0, or -errno with t->err set; transfer_end is due in both cases
+ */
+int transfer_start(struct transfer *t, struct daemon *d, const struct args_job *job);
+/** One turn of control. @return 1: going on; 0: arrived and checked; negative: failed, t->err says
+ * why */
+int transfer_turn(struct transfer *t);
+/** Undoes everything; a partial output file is removed. */
+void transfer_end(struct transfer *t);
+
+/* transfer_report.c */
+void transfer_progress(struct transfer *t, FILE *out);
+void transfer_report(struct transfer *t, FILE *out);
+void
+transfer_sha_text(const uint8_t sha[TRANSFER_SHA_BYTES], char text[2 * TRANSFER_SHA_BYTES + 1]);
+/** Goodput between two moments, Gb/s; negative: not measured. */
+double transfer_goodput(const struct transfer *t, enum transfer_moment a, enum transfer_moment b);
+void transfer_mark_take(const struct transfer *t, struct transfer_mark *m);
+
+#endif /* TRANSFER_H */
