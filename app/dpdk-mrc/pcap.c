@@ -43,6 +43,7 @@ struct plane {
 	rte_pcapng_t *file;
 	uint16_t stats_port;		/* control: an interface that was captured on */
 	uint64_t written, write_errors; /* control: rw */
+	uint64_t last_ns;		/* control: rw */
 	atomic_ulong dropped; /* workers: rw; only where copies are lost, so sharing it costs
 				 nothing else */
 };
@@ -73,17 +74,28 @@ pcap_bytes(unsigned planes, unsigned snaplen_bytes, unsigned copies)
 	return planes * (uint64_t)copies * (element + sizeof(void *)) + (1 << 20);
 }
 
+/* Of a few tries the one with the shortest time between the two clocks: we may lose the CPU in
+ * between. */
 static struct moment
 moment_get(void)
 {
-	struct timespec ts;
-	uint64_t before = rte_rdtsc();
+	uint64_t best = UINT64_MAX;
+	struct moment m = {0};
+	unsigned i;
 
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (struct moment){
-		.cycles = before + (rte_rdtsc() - before) / 2,
-		.wall_ns = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec,
-	};
+	for (i = 0; i < 3; i++) {
+		uint64_t before = rte_rdtsc(), took;
+		struct timespec ts;
+
+		clock_gettime(CLOCK_REALTIME, &ts);
+		took = rte_rdtsc() - before;
+		if (took >= best)
+			continue;
+		best = took;
+		m.cycles = before + took / 2;
+		m.wall_ns = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	}
+	return m;
 }
 
 /* The library's idea of the frequency may be off by parts in a thousand: soon our own measure is
@@ -129,18 +141,21 @@ stamp_cycles(struct rte_mbuf *copy, uint64_t cycles)
 	memcpy(rte_pktmbuf_mtod_offset(copy, char *, STAMP_OFFSET), &cycles, sizeof(cycles));
 }
 
+/* In a file time never runs back, though each drain compares the clocks anew. */
 static void
-stamp_convert(const struct pcap *p, struct rte_mbuf *copy)
+stamp_convert(const struct pcap *p, struct plane *pl, struct rte_mbuf *copy)
 {
 	char *at = rte_pktmbuf_mtod_offset(copy, char *, STAMP_OFFSET);
 	uint32_t half[2];
 	uint64_t cycles, ns;
+	int64_t since;
 
 	memcpy(&cycles, at, sizeof(cycles));
-	ns = p->now.wall_ns +
-	     (uint64_t)(int64_t)((double)(int64_t)(cycles - p->now.cycles) * p->ns_per_cycle);
-	half[0] = (uint32_t)(ns >> 32);
-	half[1] = (uint32_t)ns;
+	since = (int64_t)(cycles - p->now.cycles);
+	ns = p->now.wall_ns + (uint64_t)(int64_t)((double)since * p->ns_per_cycle);
+	pl->last_ns = RTE_MAX(ns, pl->last_ns);
+	half[0] = (uint32_t)(pl->last_ns >> 32);
+	half[1] = (uint32_t)pl->last_ns;
 	memcpy(at, half, sizeof(half));
 }
 
@@ -274,7 +289,7 @@ plane_write(struct pcap *p, struct plane *pl)
 		left = n < left ? left - n : 0;
 		pl->stats_port = m[0]->port;
 		for (i = 0; i < n; i++)
-			stamp_convert(p, m[i]);
+			stamp_convert(p, pl, m[i]);
 		/* Frees the copies, written or not. */
 		if (rte_pcapng_write_packets(pl->file, m, (uint16_t)n) < 0) {
 			if (pl->write_errors == 0)

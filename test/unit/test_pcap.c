@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -100,6 +101,8 @@ frames_tap(struct pcap *p, unsigned plane, unsigned n, unsigned len)
 struct found {
 	unsigned packets, captured_bytes, original_bytes;
 	bool bytes_right; /* every byte of frame i is i */
+	uint64_t first_ns, last_ns;
+	bool in_order;
 };
 
 /* Walks the blocks of a file: section header first, lengths at both ends of each. */
@@ -107,9 +110,10 @@ static struct found
 file_read(unsigned plane)
 {
 	static uint8_t data[1 << 20];
-	struct found f = {.bytes_right = true};
+	struct found f = {.bytes_right = true, .in_order = true};
 	char path[64];
 	size_t len, at = 0;
+	uint64_t ns;
 	FILE *in;
 
 	snprintf(path, sizeof(path), "%s/plane%u.pcapng", dir, plane + 1);
@@ -132,6 +136,10 @@ file_read(unsigned plane)
 			if (data[at + 28] != (uint8_t)f.packets ||
 				data[at + 28 + word[3] - 1] != (uint8_t)f.packets)
 				f.bytes_right = false;
+			ns = (uint64_t)word[1] << 32 | word[2];
+			f.in_order = f.in_order && ns >= f.last_ns;
+			f.first_ns = f.packets == 0 ? ns : f.first_ns;
+			f.last_ns = ns;
 			f.packets++;
 			f.captured_bytes += word[3];
 			f.original_bytes += word[4];
@@ -164,6 +172,39 @@ START_TEST(frames_arrive_in_the_file_of_their_plane_cut_to_the_snap_length)
 	ck_assert_uint_eq(f.original_bytes, 20 * 1500);
 	ck_assert(f.bytes_right);
 	ck_assert_uint_eq(rte_mempool_avail_count(pool), 255);
+}
+END_TEST
+
+static uint64_t
+wall_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+#define SLACK_NS 100000000 /* a process that loses its CPU between reading two clocks */
+
+START_TEST(frames_carry_the_wall_clock_time_of_their_sending_in_order)
+{
+	uint64_t before = wall_ns(), after;
+	struct pcap *p = capture_open();
+	struct found f;
+	unsigned i;
+
+	for (i = 0; i < 20; i++) {
+		frames_tap(p, 0, 3, 64);
+		if (i % 3 == 0)
+			pcap_poll(p);
+	}
+	after = wall_ns();
+	pcap_close(p);
+	f = file_read(0);
+	ck_assert_uint_eq(f.packets, 60);
+	ck_assert_uint_gt(f.first_ns, before - SLACK_NS);
+	ck_assert_uint_lt(f.last_ns, after + SLACK_NS);
+	ck_assert(f.in_order);
 }
 END_TEST
 
@@ -236,6 +277,7 @@ pcap_suite(void)
 	tcase_add_unchecked_fixture(t, setup, teardown);
 	tcase_add_test(t, eal_leaves_no_runtime_folder_even_while_it_runs);
 	tcase_add_test(t, frames_arrive_in_the_file_of_their_plane_cut_to_the_snap_length);
+	tcase_add_test(t, frames_carry_the_wall_clock_time_of_their_sending_in_order);
 	tcase_add_test(t, a_full_ring_drops_copies_and_counts_them);
 	tcase_add_test(t, closing_writes_what_waits);
 	tcase_add_test(t, a_folder_that_cannot_be_written_is_named_and_nothing_leaks);
