@@ -357,6 +357,9 @@ mrc_conn_rx(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 				return MRC_DROP_PEER;
 			conn_rsp_sack(c, &about,
 				v->ecn == MRC_ECN_CE ? MRC_SACK_M_SKIP_ONCE : MRC_SACK_M_NONE);
+			/* what it waits for may be the transport ACK */
+			if (c->rx.stats.messages > 0)
+				conn_rsp_ack(c);
 			r = MRC_OK;
 			break;
 		}

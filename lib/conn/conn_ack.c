@@ -35,6 +35,15 @@ delivered(struct mrc_conn *c, uint64_t psn, bool exact, uint64_t now_ns)
 	mrc_bitmap_set(&tx->acked, psn);
 }
 
+/* The peer gets on: timeouts are counted from here again. */
+static void
+progress(struct mrc_conn *c, uint64_t now_ns)
+{
+	c->tx.rto_fires = 0;
+	c->tx.rto_ns = c->p.timeout == 0 ? 0 : UINT64_C(1024) << c->p.timeout;
+	c->tx.moved_ns = now_ns;
+}
+
 /* cack moved: everything up to it has arrived and its records are free. */
 static void
 cumulative(struct mrc_conn *c, uint64_t cack, uint64_t now_ns)
@@ -53,8 +62,7 @@ cumulative(struct mrc_conn *c, uint64_t cack, uint64_t now_ns)
 		tx->una++;
 	}
 	tx->limit = tx->una + tx->window - 1;
-	tx->rto_fires = 0;
-	tx->rto_ns = c->p.timeout == 0 ? 0 : UINT64_C(1024) << c->p.timeout;
+	progress(c, now_ns);
 	if (tx->una == tx->psn_next) {
 		/* idle: rounding leftovers go */
 		c->cc->inflight_bytes -= tx->inflight;
@@ -286,7 +294,11 @@ conn_ack_ack(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 		return MRC_DROP_STALE_FEEDBACK;
 	conn_heard(c, now_ns);
 	cumulative(c, psn, now_ns);
+	if (end != head)
+		progress(c, now_ns);
 	complete(c, end);
+	/* the last of a connection's inflight may have gone: others wait for it */
+	conn_cc_wake(c->ctx, c->cc);
 	conn_ready(c);
 	return MRC_OK;
 }

@@ -23,6 +23,16 @@ conn_stamp(const struct mrc_conn *c, uint64_t ns)
 	return (uint16_t)(c->p.ts_us ? ns / 1000 : ns >> 7);
 }
 
+/* All has arrived, and the transport ACK that says so has not: it may be lost. */
+static inline bool
+conn_awaits_ack(const struct mrc_conn *c)
+{
+	const struct mrc_conn_tx *tx = &c->tx;
+
+	return tx->una == tx->psn_next &&
+	       atomic_load_explicit(&tx->sq_head, memory_order_relaxed) != tx->msg_next;
+}
+
 /* ---- lists of send records ---- */
 
 static inline void

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The deadlines of a connection. One timer in the wheel stands for the earliest; it is moved only
- * to come earlier, and looks again when it fires, so that traffic costs no wheel operations. RTO
- * oldest transmission in flight + rto TLP    nothing heard for two RTTs: reliability probe, ever
- * more slowly hold   packets refused by the peer may go again ACK    what the responder still owes
- * the sender
+ * to come earlier, and looks again when it fires, so that traffic costs no wheel operations.
+ *  - RTO: the oldest transmission in flight, or the transport ACK of what has all arrived, is
+ * overdue
+ *  - TLP: nothing heard for two RTTs: a reliability probe, ever more slowly
+ *  - hold: packets that the peer refused may go again
+ *  - ACK: what the responder still owes the sender
  */
 #include "conn_priv.h"
 
@@ -13,9 +15,20 @@ rto_deadline(const struct mrc_conn *c)
 {
 	const struct mrc_conn_tx *tx = &c->tx;
 
-	if (tx->flight.n == 0 || tx->rto_ns == 0)
+	if (tx->rto_ns == 0)
 		return UINT64_MAX;
-	return tx->rec[tx->flight.first].sent_ns + tx->rto_ns;
+	if (tx->flight.n > 0)
+		return tx->rec[tx->flight.first].sent_ns + tx->rto_ns;
+	if (!conn_awaits_ack(c))
+		return UINT64_MAX;
+	return (tx->rto_fires > 0 ? tx->rto_fire_ns : tx->moved_ns) + tx->rto_ns;
+}
+
+/* A probe asks for what the peer has, and for the transport ACK again. */
+static bool
+tlp_wanted(const struct mrc_conn *c)
+{
+	return c->tx.tlp_ns != 0 && (c->tx.flight.n > 0 || conn_awaits_ack(c));
 }
 
 static uint64_t
@@ -32,7 +45,7 @@ deadline(const struct mrc_conn *c)
 
 	if (c->state == MRC_CONN_ERROR)
 		return UINT64_MAX;
-	if (tx->flight.n > 0 && tx->tlp_ns != 0)
+	if (tlp_wanted(c))
 		t = earlier(t, tx->tlp_ns);
 	if (tx->queue.n > 0 && tx->hold_ns != 0)
 		t = earlier(t, tx->hold_ns);
@@ -138,8 +151,7 @@ mrc_conn_timer(struct mrc_conn *c, uint64_t now_ns)
 	}
 	if (now_ns >= rto_deadline(c))
 		rto_fire(c, now_ns);
-	if (c->state != MRC_CONN_ERROR && tx->flight.n > 0 && tx->tlp_ns != 0 &&
-		now_ns >= tx->tlp_ns)
+	if (c->state != MRC_CONN_ERROR && tlp_wanted(c) && now_ns >= tx->tlp_ns)
 		tlp_fire(c, now_ns);
 	conn_timer_arm(c, now_ns);
 }

@@ -160,6 +160,7 @@ struct mrc_conn_tx {
 	uint64_t rack_ns;    /* send time of the latest-sent packet known delivered */
 	uint32_t reo_steps;  /* reorder window in base RTTs; grows when a loss proves spurious */
 	uint64_t heard_ns;   /* feedback last heard */
+	uint64_t moved_ns;   /* cack or the transport ACK last moved */
 	uint64_t tlp_ns;     /* next reliability probe; 0: none */
 	uint64_t tlp_wait_ns;
 	uint16_t probe_id;
