@@ -132,7 +132,8 @@ struct mrc_path_rot {
 	uint8_t plane;
 };
 
-/** @return 0, -EINVAL, -ENOMEM */
+/** @return 0, -EINVAL (counts out of range, no evs, tmpl or probe_rto_ns, a plane out of range, an
+ * ev32 twice), -ENOMEM */
 int mrc_path_set_create(const struct mrc_path_params *p, struct mrc_path_set **set);
 void mrc_path_set_destroy(struct mrc_path_set *set);
 
@@ -145,8 +146,8 @@ void mrc_path_rot_fini(struct mrc_path_rot *rot);
  * The next EV of the rotation: planes in turn, within a plane the next GOOD one; none GOOD: a SKIP
  * one; no plane has any: the least recently failed.
  * @param room  per plane: frames that still fit this turn (not changed)
- * @param avoid an EV not to be used (a retransmission never takes the EV that lost it), or
- * MRC_EV_NONE
+ * @param avoid an EV not to be used (a retransmission never takes the EV that lost it, unless it is
+ * all there is), or MRC_EV_NONE
  * @return index of the EV, or MRC_EV_NONE: nothing usable has room
  */
 unsigned mrc_path_pick(struct mrc_path_set *set, struct mrc_path_rot *rot, const uint16_t *room,
@@ -161,10 +162,11 @@ unsigned mrc_path_find(const struct mrc_path_set *set, uint32_t ev32);
 
 /** m = 1 or a trim NACK: passed over once. */
 void mrc_path_skip(struct mrc_path_set *set, unsigned ev, uint64_t now_ns);
-/** Loss on it, m = 2, or its port down: ASSUMED_BAD unless min_active forbids. @return true if it
- * left the rotation */
+/** Loss on it, m = 2, or its port down: ASSUMED_BAD unless min_active forbids and no backup of its
+ * plane stands in. @return true if it left the rotation */
 bool mrc_path_fail(struct mrc_path_set *set, unsigned ev, uint64_t now_ns);
-/** Probes answered, or the loss proved spurious: GOOD again. */
+/** Probes answered, or the loss proved spurious: GOOD again, and a plane whose reverse path was bad
+ * takes this one. Nothing happens while the plane is down: it comes back through probes. */
 void mrc_path_restore(struct mrc_path_set *set, unsigned ev);
 /** The controller's word. */
 void mrc_path_deny(struct mrc_path_set *set, unsigned ev, bool denied, uint64_t now_ns);
@@ -204,6 +206,16 @@ static inline bool
 mrc_path_usable(const struct mrc_path_set *set, unsigned plane)
 {
 	return (set->up & set->peer_up) >> plane & 1;
+}
+
+/** A plane has a reverse path that may be tried: the plane is usable, and the EV is not DENIED. */
+static inline bool
+mrc_path_reverse_usable(const struct mrc_path_set *set, unsigned plane)
+{
+	unsigned ev = set->plane[plane].rev.ev;
+
+	return ev != MRC_EV_NONE && mrc_path_usable(set, plane) &&
+	       set->ev[ev].state != MRC_EV_DENIED;
 }
 
 /** RTT to reckon timers with: smoothed, at least the base RTT. */

@@ -28,7 +28,8 @@ mrc_path_probe_due(const struct mrc_path_set *set, uint64_t now_ns)
 
 		if (!mrc_path_usable(set, pl))
 			continue;
-		if ((rev || plane->rev.probing) && plane->rev.probe_ns < due)
+		if ((rev || plane->rev.probing) && mrc_path_reverse_usable(set, pl) &&
+			plane->rev.probe_ns < due)
 			due = plane->rev.probe_ns;
 		if (plane->bad == 0)
 			continue;
@@ -93,7 +94,7 @@ reverse_next(struct mrc_path_set *set, uint64_t now_ns, uint16_t id, unsigned *e
 		struct mrc_path_plane *plane = &set->plane[pl];
 		struct mrc_path_reverse *rev = &plane->rev;
 
-		if (!mrc_path_usable(set, pl) || rev->ev == MRC_EV_NONE || now_ns < rev->probe_ns)
+		if (!mrc_path_reverse_usable(set, pl) || now_ns < rev->probe_ns)
 			continue;
 		if (rev->probing)
 			reverse_unanswered(set, plane, now_ns);
@@ -117,7 +118,7 @@ mrc_path_probe_next(struct mrc_path_set *set, uint64_t now_ns, uint16_t id, unsi
 		unsigned pl = (unsigned)__builtin_ctz(set->plane_probes);
 
 		set->plane_probes &= set->plane_probes - 1;
-		if (set->plane[pl].rev.ev == MRC_EV_NONE)
+		if (!mrc_path_reverse_usable(set, pl))
 			continue;
 		*ev = set->plane[pl].rev.ev;
 		*kind = MRC_PROBE_PLANE;
@@ -185,7 +186,8 @@ mrc_path_probe_answer(struct mrc_path_set *set, unsigned ev, enum mrc_probe_kind
 		return reverse_answer(set, ev, id, now_ns);
 	if (kind == MRC_PROBE_PLANE)
 		return true;
-	if (e->state != MRC_EV_ASSUMED_BAD || !e->probing || e->probe_id != id)
+	if (e->state != MRC_EV_ASSUMED_BAD || !e->probing || e->probe_id != id ||
+		!mrc_path_usable(set, e->plane))
 		return false;
 	e->probing = false;
 	e->probe_ns = now_ns; /* the round goes on at once */

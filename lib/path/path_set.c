@@ -89,7 +89,8 @@ mrc_path_set_create(const struct mrc_path_params *p, struct mrc_path_set **out)
 	unsigned hash_size = 4;
 
 	if (p->planes == 0 || p->planes > MRC_PLANES_MAX || p->evs_n == 0 ||
-		p->evs_n > MRC_EVS_MAX || p->backups >= p->evs_n || p->probe_answers == 0)
+		p->evs_n > MRC_EVS_MAX || p->backups >= p->evs_n || p->probe_answers == 0 ||
+		p->probe_rto_ns == 0 || p->evs == NULL || p->tmpl == NULL)
 		return -EINVAL;
 	for (unsigned i = 0; i < p->evs_n; i++)
 		if (p->evs[i].plane >= p->planes)

@@ -18,30 +18,45 @@ slot_give(struct mrc_path_set *set, unsigned from, unsigned to)
 	set->good++;
 }
 
-/* Our good backups stand behind the slots in the order of the profile. */
-static void
-replace(struct mrc_path_set *set, unsigned ev)
+/* @return a good backup of the plane, the first in the order of the profile; MRC_EV_NONE: none left
+ */
+static unsigned
+backup_find(const struct mrc_path_set *set, unsigned plane)
 {
 	for (unsigned i = 0; i < set->evs_n; i++) {
 		const struct mrc_path_ev *b = &set->ev[i];
 
-		if (b->slot == MRC_EV_NONE && b->plane == set->ev[ev].plane &&
-			b->state <= MRC_EV_SKIP) {
-			slot_give(set, ev, i);
-			break;
-		}
+		if (b->slot == MRC_EV_NONE && b->plane == plane && b->state <= MRC_EV_SKIP)
+			return i;
 	}
-	/* control packets do not stay on an EV that lost data */
-	if (set->plane[set->ev[ev].plane].rev.ev == ev) {
-		const struct mrc_path_plane *plane = &set->plane[set->ev[ev].plane];
+	return MRC_EV_NONE;
+}
 
-		for (unsigned i = 0; i < plane->slots; i++) {
-			unsigned other = set->slot_ev[plane->slot_first + i];
+static void
+replace(struct mrc_path_set *set, unsigned ev)
+{
+	unsigned backup = backup_find(set, set->ev[ev].plane);
 
-			if (set->ev[other].state <= MRC_EV_SKIP) {
-				set->plane[set->ev[ev].plane].rev.ev = (uint16_t)other;
-				break;
-			}
+	if (backup != MRC_EV_NONE)
+		slot_give(set, ev, backup);
+}
+
+/* Control packets do not stay on an EV that lost data. Whether the plane's reverse path is alive is
+ * no better known than before. */
+static void
+reverse_leave(struct mrc_path_set *set, unsigned ev)
+{
+	struct mrc_path_plane *plane = &set->plane[set->ev[ev].plane];
+
+	if (plane->rev.ev != ev)
+		return;
+	for (unsigned i = 0; i < plane->slots; i++) {
+		unsigned other = set->slot_ev[plane->slot_first + i];
+
+		if (set->ev[other].state <= MRC_EV_SKIP) {
+			plane->rev.ev = (uint16_t)other;
+			plane->rev.probing = false;
+			return;
 		}
 	}
 }
@@ -62,6 +77,7 @@ leave(struct mrc_path_set *set, unsigned ev, enum mrc_ev_state to)
 	e->state = (uint8_t)to;
 	if (e->slot != MRC_EV_NONE)
 		replace(set, ev);
+	reverse_leave(set, ev);
 }
 
 void
@@ -76,6 +92,13 @@ mrc_path_skip(struct mrc_path_set *set, unsigned ev, uint64_t now_ns)
 	e->skips++;
 }
 
+static uint64_t
+backoff_first(const struct mrc_path_set *set)
+{
+	return set->p.probe_rto_ns < set->p.probe_backoff_max_ns ? set->p.probe_rto_ns
+								 : set->p.probe_backoff_max_ns;
+}
+
 static void
 suspect(struct mrc_path_set *set, unsigned ev, uint64_t now_ns)
 {
@@ -84,7 +107,7 @@ suspect(struct mrc_path_set *set, unsigned ev, uint64_t now_ns)
 	leave(set, ev, MRC_EV_ASSUMED_BAD);
 	e->answers = 0;
 	e->probing = false;
-	e->backoff_ns = set->p.probe_rto_ns;
+	e->backoff_ns = backoff_first(set);
 	e->probe_ns = now_ns + e->backoff_ns;
 	set->ev_bad++;
 	set->dirty = true;
@@ -98,7 +121,8 @@ mrc_path_fail(struct mrc_path_set *set, unsigned ev, uint64_t now_ns)
 	e->failed_ns = now_ns;
 	if (e->state > MRC_EV_SKIP)
 		return false;
-	if (e->slot != MRC_EV_NONE && set->good <= set->p.min_active)
+	if (e->slot != MRC_EV_NONE && set->good <= set->p.min_active &&
+		backup_find(set, e->plane) == MRC_EV_NONE)
 		return false;
 	suspect(set, ev, now_ns);
 	return true;
@@ -110,13 +134,20 @@ mrc_path_restore(struct mrc_path_set *set, unsigned ev)
 	struct mrc_path_ev *e = &set->ev[ev];
 	struct mrc_path_plane *plane = &set->plane[e->plane];
 
-	if (e->state != MRC_EV_ASSUMED_BAD)
+	if (e->state != MRC_EV_ASSUMED_BAD || !mrc_path_usable(set, e->plane))
 		return;
 	e->state = MRC_EV_GOOD;
 	e->probing = false;
 	e->probe_ns = UINT64_MAX;
 	plane->bad--;
 	set->ev_recovered++;
+	if (plane->rev.ev == ev || set->ev[plane->rev.ev].state > MRC_EV_SKIP) {
+		/* what data passes, SACKs pass as well */
+		plane->rev.ev = (uint16_t)ev;
+		plane->rev.probing = false;
+		plane->rev.misses = 0;
+		plane->rev.backoff_ns = 0;
+	}
 	if (e->slot != MRC_EV_NONE) {
 		plane->good++;
 		set->good++;
@@ -147,7 +178,7 @@ mrc_path_deny(struct mrc_path_set *set, unsigned ev, bool denied, uint64_t now_n
 		e->state = MRC_EV_ASSUMED_BAD;
 		e->answers = 0;
 		e->probing = false;
-		e->backoff_ns = set->p.probe_rto_ns;
+		e->backoff_ns = backoff_first(set);
 		e->probe_ns = now_ns;
 		set->dirty = true;
 	}
@@ -176,7 +207,7 @@ plane_probe_now(struct mrc_path_set *set, unsigned plane, uint64_t now_ns)
 		if (e->plane == plane && e->state == MRC_EV_ASSUMED_BAD) {
 			e->probing = false;
 			e->answers = 0;
-			e->backoff_ns = set->p.probe_rto_ns;
+			e->backoff_ns = backoff_first(set);
 			e->probe_ns = now_ns;
 		}
 	}
