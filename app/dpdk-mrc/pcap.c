@@ -29,8 +29,8 @@
 
 #define BURST 32
 #define CACHE 64
-#define STAMP_OFFSET \
-	12 /* in an enhanced packet block: type, length and interface come before, 4 bytes each */
+/* In an enhanced packet block: type, length and interface come before, 4 bytes each. */
+#define STAMP_OFFSET 12
 #define CALIBRATE_CYCLES_MIN(hz) ((hz) / 10)
 
 /* One moment on both clocks. */
