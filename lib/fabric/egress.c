@@ -262,7 +262,8 @@ egress_rate(const struct mrc_fabric *fab, struct fab_egress *e, uint64_t rate_bp
 	const struct mrc_fabric_params *p = &fab->p;
 	bool host = e->from == NODE_HOST;
 
-	e->byte_fx = (uint64_t)(((unsigned __int128)8000000000 << 32) / rate_bps);
+	/* Rounded up: a link is never faster than its rate. */
+	e->byte_fx = (uint64_t)((((unsigned __int128)8000000000 << 32) + rate_bps - 1) / rate_bps);
 	e->cap[FIFO_DATA] =
 		scale(host ? p->host_queue_bytes : p->queue_bytes, rate_bps, p->rate_bps);
 	e->cap[FIFO_CONTROL] = 2 * e->cap[FIFO_DATA];

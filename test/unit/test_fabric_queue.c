@@ -213,6 +213,46 @@ START_TEST(only_what_may_be_trimmed_is_trimmed_at_the_tail)
 }
 END_TEST
 
+START_TEST(a_packet_too_long_for_the_tails_place_is_trimmed_itself)
+{
+	struct mrc_fabric_params p = bed_params();
+
+	p.trim = true;
+	p.queue_bytes = 1250;
+	up_slow(p);
+	for (unsigned i = 0; i < 50; i++) {
+		bed_send(bed_srv6(0, 2, 0, 0, T_TRIM, 1000), 2, 0, mrc_fabric_now_ns(fab));
+		bed_send(bed_srv6(0, 2, 0, 0, T_TRIM, 900), 2, 0, mrc_fabric_now_ns(fab));
+		bed_send(bed_srv6(0, 2, 0, 0, T_TRIM, 1300), 2, 0, mrc_fabric_now_ns(fab));
+		bed_finish();
+		ck_assert_uint_eq(bed[3 * i + 1].trims, 0);
+		ck_assert_uint_eq(bed[3 * i + 2].trims, 1);
+	}
+	ck_assert_uint_eq(bed_link(SLOW).queue_bytes_max, 900);
+	bed_down();
+}
+END_TEST
+
+START_TEST(a_packet_shorter_than_a_trimmed_one_keeps_its_length)
+{
+	struct mrc_fabric_params p = bed_params();
+
+	p.trim = true;
+	p.queue_bytes = 1250;
+	up_slow(p);
+	bed_send(bed_srv6(0, 2, 0, 0, T_PLAIN, 1000), 2, 0, 0);
+	bed_send(bed_srv6(0, 2, 0, 0, T_PLAIN, 1200), 2, 0, 0);
+	bed_send(bed_srv6(0, 2, 0, 0, T_TRIM, 130), 2, 0, 0);
+	bed_finish();
+	ck_assert_uint_eq(bed[2].trims, 1);
+	ck_assert_uint_eq(bed[2].len, 130);
+	ck_assert_uint_eq(bed[2].wire_len, 130);
+	ck_assert_uint_eq(bed[2].data[18] << 8 | bed[2].data[19], 130 - 54);
+	ck_assert_uint_eq(dscp_of(&bed[2]), dscps.trimmed_lasthop);
+	bed_down();
+}
+END_TEST
+
 START_TEST(a_full_control_fifo_drops_under_its_own_name)
 {
 	struct mrc_fabric_params p = bed_params();
@@ -296,16 +336,17 @@ START_TEST(what_must_not_be_marked_never_is)
 
 	p.ecn = rows[_i].ecn;
 	p.ecn_lasthop = rows[_i].lasthop;
-	p.ecn_kmin_bytes = p.ecn_kmax_bytes = 500;
+	p.ecn_kmin_bytes = p.ecn_kmax_bytes = 1000;
 	up_slow(p);
 	for (unsigned k = 0; k < 9; k++)
 		bed_send(bed_srv6(0, 2, 0, 0, rows[_i].tclass, 1000), 2, 0, 0);
 	bed_finish();
-	/* The first finds an empty queue, the last leaves one. */
-	ck_assert_uint_eq(bed_link(SLOW).marks, rows[_i].marks ? 7 : 0);
+	/* The first finds an empty queue; the last leaves one, the one before it no more than kmin.
+	 */
+	ck_assert_uint_eq(bed_link(SLOW).marks, rows[_i].marks ? 6 : 0);
 	ck_assert_uint_eq(bed_link("p1/h2-t0.1>").marks, 0);
 	for (unsigned k = 0; k < 9; k++)
-		ck_assert_uint_eq(ecn_of(&bed[k]) == MRC_ECN_CE, rows[_i].marks && k > 0 && k < 8);
+		ck_assert_uint_eq(ecn_of(&bed[k]) == MRC_ECN_CE, rows[_i].marks && k > 0 && k < 7);
 	bed_down();
 }
 END_TEST
@@ -339,6 +380,8 @@ suite(void)
 	tcase_add_test(t, an_ipv4_packet_is_trimmed_with_its_checksum_right);
 	tcase_add_test(t, the_arriving_packet_and_the_tail_are_trimmed_at_even_odds);
 	tcase_add_test(t, only_what_may_be_trimmed_is_trimmed_at_the_tail);
+	tcase_add_test(t, a_packet_too_long_for_the_tails_place_is_trimmed_itself);
+	tcase_add_test(t, a_packet_shorter_than_a_trimmed_one_keeps_its_length);
 	tcase_add_test(t, a_full_control_fifo_drops_under_its_own_name);
 	tcase_add_test(t, control_goes_before_data_that_waits);
 	tcase_add_test(t, marks_follow_the_line_between_the_thresholds);

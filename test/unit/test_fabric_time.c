@@ -42,12 +42,18 @@ START_TEST(times_beyond_the_wheel_keep_their_order)
 	p.latency_ns = 65536 * 3 + 17;
 	p.rate_bps = 2000000000;
 	bed_up(&p);
-	for (unsigned i = 0; i < 200; i++)
-		bed_send(bed_srv6(0, 0, 4, 0, T_PLAIN, 1000), 0, 0, start + i * 5000);
+	for (unsigned i = 0; i < 400; i++) {
+		unsigned from = i % 4 == 0 || i % 4 == 3 ? 0 : 2;
+
+		/* Two at a time, over separate links, so that all their events coincide. */
+		bed_send(bed_srv6(0, from, from == 0 ? 4 : 5, from / 2, T_PLAIN, 1000), from, 0,
+			start + i / 2 * 5000);
+	}
 	bed_finish();
-	for (unsigned i = 0; i < 200; i++) {
+	for (unsigned i = 0; i < 400; i++) {
 		ck_assert_int_eq(bed[i].fate, FATE_DELIVERED);
-		ck_assert_uint_eq(bed[i].at_ns, start + i * 5000 + 4 * (4000 + p.latency_ns));
+		ck_assert_uint_eq(bed[i].at_ns, start + i / 2 * 5000 + 4 * (4000 + p.latency_ns));
+		ck_assert_uint_eq(bed[i].order, i);
 	}
 	bed_down();
 }
@@ -100,6 +106,29 @@ START_TEST(a_host_without_a_queue_takes_one_frame_at_a_time)
 	ck_assert_int_eq(bed[6].reason, MRC_DROP_FAB_QUEUE);
 	bed_finish();
 	ck_assert_uint_eq(bed_delivered, 6);
+	bed_down();
+}
+END_TEST
+
+START_TEST(a_host_that_sends_when_it_may_fills_its_link_to_the_fraction_of_a_nanosecond)
+{
+	struct mrc_fabric_params p = bed_params();
+	uint64_t now = 0;
+
+	/* 83.2 ns a packet: rounding each would lose a packet in 400. */
+	p.rate_bps = 400000000000;
+	p.host_queue_bytes = 0;
+	bed_up(&p);
+	for (unsigned i = 0; i < 1000; i++) {
+		while (!mrc_fabric_room(fab, 0, 0)) {
+			now = mrc_fabric_next_ns(fab);
+			mrc_fabric_run(fab, now);
+		}
+		ck_assert_uint_eq(now, i * 832 / 10);
+		bed_send(bed_srv6(0, 0, 1, 0, T_PLAIN, 4160), 0, 0, now);
+	}
+	bed_finish();
+	ck_assert_uint_eq(bed_delivered, 1000);
 	bed_down();
 }
 END_TEST
@@ -169,6 +198,8 @@ suite(void)
 	tcase_add_test(t, times_beyond_the_wheel_keep_their_order);
 	tcase_add_test(t, a_run_that_comes_late_gives_the_same_times);
 	tcase_add_test(t, a_host_without_a_queue_takes_one_frame_at_a_time);
+	tcase_add_test(
+		t, a_host_that_sends_when_it_may_fills_its_link_to_the_fraction_of_a_nanosecond);
 	tcase_add_test(t, a_pool_that_runs_out_drops_and_comes_back);
 	tcase_add_test(t, bad_parameters_make_no_fabric);
 	suite_add_tcase(s, t);
