@@ -199,6 +199,7 @@ conn_rx_write(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 	}
 	mark_received(c, v, psn);
 	rx->last_seen = about;
+	rx->last_seen_ns = now_ns;
 	answer(c, v, &about, advance(c), now_ns);
 	return MRC_OK;
 }

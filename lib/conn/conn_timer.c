@@ -124,14 +124,18 @@ tlp_fire(struct mrc_conn *c, uint64_t now_ns)
 	tx->tlp_ns = now_ns + tx->tlp_wait_ns;
 }
 
+/* What we held back is no part of the RTT: the reflected stamp moves by the time of holding. */
 static void
-ack_fire(struct mrc_conn *c)
+ack_fire(struct mrc_conn *c, uint64_t now_ns)
 {
 	struct mrc_conn_rx *rx = &c->rx;
+	struct mrc_ctl about = rx->last_seen;
+	uint64_t held_ns = now_ns - rx->last_seen_ns;
 
 	rx->ack_ns = 0;
+	about.ts += (uint16_t)(about.tsr ? held_ns / 1000 : held_ns >> 7);
 	if (rx->sack_packets > 0 || rx->unreported != UINT64_MAX)
-		conn_rsp_sack(c, &rx->last_seen, MRC_SACK_M_NONE);
+		conn_rsp_sack(c, &about, MRC_SACK_M_NONE);
 	if (rx->msgs_unacked > 0)
 		conn_rsp_ack(c);
 }
@@ -144,7 +148,7 @@ mrc_conn_timer(struct mrc_conn *c, uint64_t now_ns)
 	if (c->state == MRC_CONN_ERROR)
 		return;
 	if (c->rx.ack_ns != 0 && now_ns >= c->rx.ack_ns)
-		ack_fire(c);
+		ack_fire(c, now_ns);
 	if (tx->queue.n > 0 && tx->hold_ns != 0 && now_ns >= tx->hold_ns) {
 		tx->hold_ns = 0;
 		conn_ready(c);

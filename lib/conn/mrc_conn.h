@@ -202,8 +202,9 @@ struct mrc_conn_rx {
 	bool hole_turn;
 	uint32_t sack_bytes, sack_packets; /* since the last SACK */
 	struct mrc_ctl last_seen;	   /* the latest packet: what a timer's SACK reflects */
-	uint64_t ack_ns;		   /* ACK timer; 0: off */
-	uint32_t msgs;			   /* completed, 24 bits on the wire */
+	uint64_t last_seen_ns;
+	uint64_t ack_ns; /* ACK timer; 0: off */
+	uint32_t msgs;	 /* completed, 24 bits on the wire */
 	uint32_t msgs_unacked;
 	bool ack_queued;	 /* a transport ACK waits for room */
 	uint64_t nak_ns;	 /* when a NAK was last sent */
