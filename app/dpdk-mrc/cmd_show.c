@@ -156,7 +156,7 @@ conn_detail(struct cli *cli, struct daemon_node *n, struct mrc_conn *c)
 		{"held above cack", c->rx.ooo},
 		{"smoothed RTT ns", c->set->srtt_ns},
 		{"base RTT ns", c->set->p.base_rtt_ns},
-		{"reorder window ns", c->set->p.base_rtt_ns * (1 + c->tx.reo_steps)},
+		{"reorder window ns", mrc_path_reorder_ns(c->set) * (1 + c->tx.reo_steps)},
 	};
 
 	cli_printf(cli, "node %s qpn 0x%06x to 0x%06x, %s, cc %s\n", n->cfg->name, c->p.qpn,

@@ -295,7 +295,10 @@ workers_make(struct daemon *d)
 		if (rc < 0)
 			return rc;
 		d->workers_n++;
-		d->workers[i].gap_limit_ns = rto_ns / 2;
+		d->workers[i].gap_limit_ns =
+			d->cfg->path.jitter_ns == 0 || rto_ns < d->cfg->path.jitter_ns
+				? rto_ns / 2
+				: d->cfg->path.jitter_ns / 2;
 	}
 	return 0;
 }

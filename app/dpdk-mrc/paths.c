@@ -168,6 +168,7 @@ paths_set_create(const struct daemon *d, const struct cfg_node *a, const struct 
 		.min_active = prof->min_active,
 		.tmpl = tmpl,
 		.base_rtt_ns = d->base_rtt_ns,
+		.reorder_min_ns = cfg->path.jitter_ns,
 		.probe_rto_ns = rto_ns,
 		.probe_backoff_max_ns = cfg->path.probe_backoff_max_ns,
 		.probe_gap_ns = cfg->path.probe_gap_ns,

@@ -66,7 +66,7 @@ conn_loss_check(struct mrc_conn *c, uint64_t psn, uint64_t later_ns, uint64_t no
 {
 	const struct mrc_conn_tx *tx = &c->tx;
 	const struct mrc_rec *r = &tx->rec[psn & tx->rec_mask];
-	uint64_t window = c->set->p.base_rtt_ns * (1 + tx->reo_steps);
+	uint64_t window = mrc_path_reorder_ns(c->set) * (1 + tx->reo_steps);
 
 	if (r->state != MRC_REC_FLIGHT)
 		return;

@@ -33,6 +33,13 @@ conn_awaits_ack(const struct mrc_conn *c)
 	       atomic_load_explicit(&tx->sq_head, memory_order_relaxed) != tx->msg_next;
 }
 
+/* Silence that asks for a reliability probe: two RTTs, and what hosts may add to them. */
+static inline uint64_t
+conn_tlp_wait_ns(const struct mrc_conn *c)
+{
+	return 2 * mrc_path_rtt_ns(c->set) + 2 * c->set->p.reorder_min_ns;
+}
+
 /* ---- lists of send records ---- */
 
 static inline void

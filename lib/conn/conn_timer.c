@@ -69,7 +69,7 @@ conn_heard(struct mrc_conn *c, uint64_t now_ns)
 	struct mrc_conn_tx *tx = &c->tx;
 
 	tx->heard_ns = now_ns;
-	tx->tlp_wait_ns = 2 * mrc_path_rtt_ns(c->set);
+	tx->tlp_wait_ns = conn_tlp_wait_ns(c);
 	tx->tlp_ns = now_ns + tx->tlp_wait_ns;
 }
 

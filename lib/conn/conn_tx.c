@@ -196,7 +196,7 @@ record(struct mrc_conn *c, struct mrc_rec *r, unsigned ev, uint64_t now_ns)
 		tx->stats.rtx_last_ns = now_ns;
 	}
 	if (tx->tlp_ns == 0) {
-		tx->tlp_wait_ns = 2 * mrc_path_rtt_ns(c->set);
+		tx->tlp_wait_ns = conn_tlp_wait_ns(c);
 		tx->tlp_ns = now_ns + tx->tlp_wait_ns;
 	}
 }

@@ -49,6 +49,8 @@ struct mrc_path_params {
 	unsigned backups; /* of them, held back; taken from the end of each plane's EVs in turn */
 	unsigned min_active;	     /* that many stay in use whatever is lost */
 	const struct mrc_tmpl *tmpl; /* one per plane; copied */
+	uint64_t reorder_min_ns;     /* least reorder window: what hosts add to delays; 0 in virtual
+					time */
 	uint64_t base_rtt_ns;	     /* SKIP ends by itself after this */
 	uint64_t probe_rto_ns; /* first back-off of a suspect, and how long an answer may take */
 	uint64_t probe_backoff_max_ns;
@@ -216,6 +218,15 @@ mrc_path_reverse_usable(const struct mrc_path_set *set, unsigned plane)
 
 	return ev != MRC_EV_NONE && mrc_path_usable(set, plane) &&
 	       set->ev[ev].state != MRC_EV_DENIED;
+}
+
+/** How much later a packet must have been sent for its arrival to prove an earlier one lost: at
+ * least one base RTT, since a legal queue is as long where switches trim. */
+static inline uint64_t
+mrc_path_reorder_ns(const struct mrc_path_set *set)
+{
+	return set->p.reorder_min_ns > set->p.base_rtt_ns ? set->p.reorder_min_ns
+							  : set->p.base_rtt_ns;
 }
 
 /** RTT to reckon timers with: smoothed, at least the base RTT. */
