@@ -140,7 +140,7 @@ send_wait(struct cli *cli, void *ctx)
 	} else {
 		transfer_sha_text(transfer.sha_sent, sha);
 		cli_printf(cli, "OK %s %lu bytes, %.3f Gb/s\n", sha, (unsigned long)transfer.total,
-			transfer_goodput(&transfer, TRANSFER_BEGIN, TRANSFER_END));
+			transfer_goodput_wall(&transfer));
 	}
 	transfer_end(&transfer);
 	transfer_runs = false;

@@ -105,7 +105,7 @@ job_run(struct daemon *d, const struct args_job *job)
 	if (rc == 0) {
 		transfer_sha_text(t.sha_sent, sha);
 		printf("OK %s %lu bytes, %.3f Gb/s\n", sha, (unsigned long)t.total,
-			transfer_goodput(&t, TRANSFER_BEGIN, TRANSFER_END));
+			transfer_goodput_wall(&t));
 	} else {
 		fflush(stdout);
 		fprintf(stderr, "dpdk-mrc: transfer failed: %s\n", t.err);

@@ -181,6 +181,7 @@ transfer_mark_take(const struct transfer *t, struct transfer_mark *m)
 {
 	m->set = true;
 	m->ns = t->link.a->worker->now_ns;
+	m->wall_ns = clock_ns();
 	m->placed = t->link.conn_b->rx.stats.bytes;
 	for (unsigned pl = 0; pl < t->d->cfg->planes; pl++)
 		m->sent[pl] = t->link.conn_a->set->plane[pl].stats.sent_bytes;

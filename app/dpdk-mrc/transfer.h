@@ -29,7 +29,8 @@
 /* What was counted at one moment. */
 struct transfer_mark {
 	bool set;
-	uint64_t ns;		       /* worker's time */
+	uint64_t ns; /* worker's time: the network's, without stops of the process */
+	uint64_t wall_ns;
 	uint64_t placed;	       /* bytes placed at the receiver */
 	uint64_t sent[MRC_PLANES_MAX]; /* bytes sent per plane */
 };
@@ -87,6 +88,8 @@ void
 transfer_sha_text(const uint8_t sha[TRANSFER_SHA_BYTES], char text[2 * TRANSFER_SHA_BYTES + 1]);
 /** Goodput between two moments, Gb/s; negative: not measured. */
 double transfer_goodput(const struct transfer *t, enum transfer_moment a, enum transfer_moment b);
+/** Of the whole transfer, by the clock on the wall. */
+double transfer_goodput_wall(const struct transfer *t);
 void transfer_mark_take(const struct transfer *t, struct transfer_mark *m);
 
 #endif /* TRANSFER_H */

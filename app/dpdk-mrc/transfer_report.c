@@ -32,6 +32,14 @@ transfer_goodput(const struct transfer *t, enum transfer_moment a, enum transfer
 	return gbps(y->placed - x->placed, y->ns - x->ns);
 }
 
+double
+transfer_goodput_wall(const struct transfer *t)
+{
+	const struct transfer_mark *a = &t->mark[TRANSFER_BEGIN], *b = &t->mark[TRANSFER_END];
+
+	return gbps(b->placed - a->placed, b->wall_ns - a->wall_ns);
+}
+
 struct ev_counts {
 	unsigned good, skip, bad;
 };
@@ -128,6 +136,20 @@ goodput_line(const struct transfer *t, FILE *out, const char *what, enum transfe
 		fprintf(out, "  %-28s %6.3f Gb/s\n", what, g);
 }
 
+/* The process did not run: such time is the machine's, not the network's. */
+static void
+stopped_line(const struct transfer *t, FILE *out)
+{
+	const struct transfer_mark *a = &t->mark[TRANSFER_BEGIN], *b = &t->mark[TRANSFER_END];
+	uint64_t wall = b->wall_ns - a->wall_ns, net = b->ns - a->ns;
+
+	if (a->set && b->set && wall > net + 1000000)
+		fprintf(out,
+			"the worker was kept from running for %.0f ms of %.2f s; goodput by phase "
+			"leaves that out\n",
+			(double)(wall - net) / 1e6, (double)wall / 1e9);
+}
+
 void
 transfer_report(struct transfer *t, FILE *out)
 {
@@ -144,6 +166,7 @@ transfer_report(struct transfer *t, FILE *out)
 		"after all)\n",
 		(unsigned long)s->rtx, (unsigned long)s->trim, (unsigned long)s->gap,
 		(unsigned long)s->timeout, (unsigned long)s->spurious);
+	stopped_line(t, out);
 	if (down->set && t->rtx_last_ns > down->ns)
 		fprintf(out, "last retransmission %.3f ms after the fault\n",
 			(double)(t->rtx_last_ns - down->ns) / 1e6);
