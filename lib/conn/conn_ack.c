@@ -2,9 +2,10 @@
 /* The requester takes SACKs and transport ACKs: what arrived, the RTT, the window, completions. */
 #include "conn_priv.h"
 
-/* One PSN is known to have arrived. exact: by its latest transmission, for certain. */
+/* One PSN is known to have arrived. exact: by its latest transmission, for certain; early: by one
+ * before it, for certain. */
 static void
-delivered(struct mrc_conn *c, uint64_t psn, bool exact, uint64_t now_ns)
+delivered(struct mrc_conn *c, uint64_t psn, bool exact, bool early, uint64_t now_ns)
 {
 	struct mrc_conn_tx *tx = &c->tx;
 	struct mrc_rec *r = rec_of(c, psn);
@@ -12,11 +13,11 @@ delivered(struct mrc_conn *c, uint64_t psn, bool exact, uint64_t now_ns)
 	if (r->state == MRC_REC_FLIGHT) {
 		list_remove(c, &tx->flight, r);
 		if (exact || r->sends == 1) {
-			if ((int32_t)(r->order + 1 - tx->ev_order[r->ev]) > 0)
+			if (r->order + 1 > tx->ev_order[r->ev])
 				tx->ev_order[r->ev] = r->order + 1;
 			if (r->sent_ns > tx->rack_ns)
 				tx->rack_ns = r->sent_ns;
-		} else if (now_ns - r->sent_ns < c->set->p.base_rtt_ns / 2) {
+		} else if (early || now_ns - r->sent_ns < c->set->p.base_rtt_ns / 2) {
 			/* sooner than any answer to the retransmission could be */
 			conn_loss_spurious(c, r);
 		}
@@ -56,7 +57,7 @@ cumulative(struct mrc_conn *c, uint64_t cack, uint64_t now_ns)
 		struct mrc_rec *r = rec_of(c, tx->una);
 
 		if (r->state != MRC_REC_ACKED)
-			delivered(c, tx->una, false, now_ns);
+			delivered(c, tx->una, false, false, now_ns);
 		r->state = MRC_REC_FREE;
 		mrc_bitmap_clear(&tx->acked, tx->una);
 		tx->una++;
@@ -131,7 +132,9 @@ missing(struct mrc_conn *c, const struct mrc_hdr_sack *h, uint64_t base, uint64_
 		if (tx->probe_ns > later_ns)
 			later_ns = tx->probe_ns;
 	}
-	if (tx->una < tx->psn_next && (bitmap != 0 || ours))
+	/* the peer may have said more since, by a transport ACK that overtook this SACK */
+	if (mrc_psn_extend(tx->una, h->cack) + 1 == tx->una && tx->una < tx->psn_next &&
+		(base + shown > tx->una + 1 || ours))
 		conn_loss_check(c, tx->una, later_ns, now_ns);
 	clear = ~bitmap & (shown == 64 ? UINT64_MAX : (UINT64_C(1) << shown) - 1);
 	/* what arrived by an earlier SACK's word is not missing */
@@ -172,10 +175,9 @@ conn_ack_sack(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 		struct mrc_rec *r = rec_of(c, trigger);
 
 		/* an earlier transmission arrived although a later one was sent */
-		if (!a.rtt_valid && r->state == MRC_REC_FLIGHT && r->sends > 1 &&
-			conn_stamp(c, r->sent_ns) != v->hdr.ts)
-			conn_loss_spurious(c, r);
-		delivered(c, trigger, a.rtt_valid, now_ns);
+		bool early = !a.rtt_valid && r->sends > 1 && conn_stamp(c, r->sent_ns) != v->hdr.ts;
+
+		delivered(c, trigger, a.rtt_valid, early, now_ns);
 	}
 	/* bits below una were said by cack before, bits from psn_next on are not ours to believe */
 	news = h->bitmap & ~mrc_bitmap_get64(&tx->acked, base);
@@ -183,7 +185,7 @@ conn_ack_sack(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 		uint64_t psn = base + (unsigned)__builtin_ctzll(news);
 
 		if (psn >= tx->una && psn < tx->psn_next)
-			delivered(c, psn, false, now_ns);
+			delivered(c, psn, false, false, now_ns);
 	}
 	cumulative(c, cack, now_ns);
 	if (units >= 0) {

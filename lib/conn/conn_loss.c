@@ -71,8 +71,7 @@ conn_loss_check(struct mrc_conn *c, uint64_t psn, uint64_t later_ns, uint64_t no
 	if (r->state != MRC_REC_FLIGHT)
 		return;
 	/* overtaken on its own EV; ev_order holds order + 1, 0 for none */
-	if ((tx->ev_order[r->ev] != 0 && (int32_t)(tx->ev_order[r->ev] - 1 - r->order) > 0) ||
-		later_ns > r->sent_ns + window)
+	if (tx->ev_order[r->ev] > r->order + 1 || later_ns > r->sent_ns + window)
 		conn_loss_mark(c, psn, MRC_LOSS_GAP, true, now_ns);
 }
 

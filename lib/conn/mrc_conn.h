@@ -103,7 +103,7 @@ enum mrc_loss { MRC_LOSS_TRIM, MRC_LOSS_GAP, MRC_LOSS_TIMEOUT, MRC_LOSS_PORT, MR
 /* One PSN on its way; position = PSN modulo the window. 40 bytes. */
 struct mrc_rec {
 	uint64_t sent_ns;
-	uint32_t order;	     /* of transmission, per connection */
+	uint64_t order;	     /* of transmission, per connection */
 	uint32_t msg;	     /* message number, low 32 bits */
 	uint32_t pkt;	     /* packet of the message */
 	uint16_t prev, next; /* list of its state */
@@ -152,8 +152,8 @@ struct mrc_conn_tx {
 	uint32_t rec_mask;
 	struct mrc_rec_list flight, queue;
 	struct mrc_bitmap acked; /* PSNs from una on that are ACKED */
-	uint32_t order_next;
-	uint32_t *ev_order;  /* per EV: order of the latest transmission known delivered, + 1; 0:
+	uint64_t order_next;
+	uint64_t *ev_order;  /* per EV: order of the latest transmission known delivered, + 1; 0:
 				none */
 	uint32_t rcvd_units; /* rcvd_bytes of the newest SACK, 24 bits */
 	int64_t inflight;    /* this connection's share of cc->inflight_bytes */
