@@ -139,7 +139,7 @@ send_wait(struct cli *cli, void *ctx)
 		cli_printf(cli, "send failed: %s\n", transfer.err);
 	} else {
 		transfer_sha_text(transfer.sha_sent, sha);
-		cli_printf(cli, "OK %s %lu bytes, %.3f Gb/s\n", sha, (unsigned long)transfer.total,
+		cli_printf(cli, "OK %s %lu bytes, %.3f Gb/s\n", sha, (unsigned long)transfer.size,
 			transfer_goodput_wall(&transfer));
 	}
 	transfer_end(&transfer);

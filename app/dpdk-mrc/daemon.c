@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
@@ -382,6 +383,24 @@ daemon_stop(struct daemon *d, unsigned *lost)
 		*lost = rte_mempool_in_use_count(d->pool);
 	rte_mempool_free(d->pool);
 	d->pool = NULL;
+}
+
+static void
+chunk_huge(struct rte_mempool *mp, void *arg, struct rte_mempool_memhdr *chunk, unsigned idx)
+{
+	const struct rte_memseg *seg = rte_mem_virt2memseg(chunk->addr, NULL);
+
+	if (seg == NULL || seg->hugepage_sz < (2u << 20))
+		*(bool *)arg = false;
+}
+
+bool
+daemon_pool_huge(const struct daemon *d)
+{
+	bool huge = rte_eal_has_hugepages();
+
+	rte_mempool_mem_iter(d->pool, chunk_huge, &huge);
+	return huge;
 }
 
 struct daemon_node *

@@ -83,6 +83,9 @@ void daemon_poll(struct daemon *d);
  */
 void daemon_stop(struct daemon *d, unsigned *lost);
 
+/** @return whether all memory of the frame pool lies in huge pages, as EAL's own map says */
+bool daemon_pool_huge(const struct daemon *d);
+
 /** @return the node of that name, or NULL */
 struct daemon_node *daemon_node_find(struct daemon *d, const char *name);
 

@@ -82,7 +82,7 @@ huge_decide(const struct eal_params *p)
 	if (pages.free >= pages.needed)
 		return true;
 	fprintf(stderr,
-		"dpdk-mrc: huge pages: %llu of 2 MiB needed, %llu free: using ordinary memory. To "
+		"dpdk-mrc: hugepages: %llu of 2 MiB needed, %llu free: going on with --no-huge. To "
 		"reserve: "
 		"sysctl vm.nr_hugepages=%llu\n",
 		(unsigned long long)pages.needed, (unsigned long long)pages.free,

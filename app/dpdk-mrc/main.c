@@ -80,37 +80,37 @@ commands_run(struct daemon *d, const struct args *a)
 	return rc < 0 || failed > 0 ? EXIT_FAILED : 0;
 }
 
+/* What a transfer leaves to say when everything is taken down. */
+struct job_result {
+	char ok[256];
+	char err[512];
+};
+
 static int
-job_run(struct daemon *d, const struct args_job *job)
+job_run(struct daemon *d, const struct args_job *job, struct job_result *res)
 {
 	static struct transfer t;
 	char sha[2 * TRANSFER_SHA_BYTES + 1];
 	int rc = transfer_start(&t, d, job);
 
 	if (rc == 0) {
-		printf("%s: %.1f MB from %s to %s, %lu time%s, %.1f MB in all, %u planes, %u EVs\n",
-			job->file, (double)t.size / 1e6, job->from, job->to,
-			(unsigned long)t.passes, t.passes == 1 ? "" : "s", (double)t.total / 1e6,
-			d->cfg->planes, t.link.conn_a->set->evs_n);
-		fflush(stdout);
+		transfer_intro(&t, stdout);
 		while (!stop && (rc = transfer_turn(&t)) > 0) {
 			transfer_progress(&t, stdout);
 			daemon_poll(d);
 		}
 		if (stop && rc > 0)
-			snprintf(t.err, sizeof(t.err), "interrupted by signal %d after %.1f MB",
-				stop, (double)t.done / 1e6);
+			snprintf(t.err, sizeof(t.err), "interrupted by %s after %.1f MB",
+				strsignal(stop), (double)t.done / 1e6);
 		transfer_report(&t, stdout);
 	}
 	if (rc == 0) {
 		transfer_sha_text(t.sha_sent, sha);
-		printf("OK %s %lu bytes, %.3f Gb/s\n", sha, (unsigned long)t.total,
-			transfer_goodput_wall(&t));
+		snprintf(res->ok, sizeof(res->ok), "OK %s %lu bytes, %.3f Gb/s", sha,
+			(unsigned long)t.size, transfer_goodput_wall(&t));
 	} else {
-		fflush(stdout);
-		fprintf(stderr, "dpdk-mrc: transfer failed: %s\n", t.err);
+		snprintf(res->err, sizeof(res->err), "%s", t.err);
 	}
-	fflush(stdout);
 	transfer_end(&t);
 	return rc == 0 ? 0 : EXIT_FAILED;
 }
@@ -119,8 +119,9 @@ static int
 run(const struct args *a, const struct cfg *cfg)
 {
 	static struct daemon d;
+	static struct job_result res;
 	char err[1024];
-	unsigned lost;
+	unsigned mbufs, lost;
 	bool huge;
 	int rc;
 
@@ -138,14 +139,22 @@ run(const struct args *a, const struct cfg *cfg)
 		eal_stop();
 		return EXIT_FAILED;
 	}
-	rc = a->job.file != NULL ? job_run(&d, &a->job) : commands_run(&d, a);
+	rc = a->job.file != NULL ? job_run(&d, &a->job, &res) : commands_run(&d, a);
+	mbufs = d.pool->size;
 	daemon_stop(&d, &lost);
-	if (lost > 0) {
-		fprintf(stderr, "dpdk-mrc: %u frames did not come back to their pool\n", lost);
-		rc = EXIT_FAILED;
-	}
 	eal_stop();
-	return rc;
+	if (lost > 0) {
+		fprintf(stderr, "dpdk-mrc: %u of %u mbufs did not come back to their pool\n", lost,
+			mbufs);
+		rc = EXIT_FAILED;
+	} else {
+		fprintf(stderr, "dpdk-mrc: all %u mbufs are back in their pool\n", mbufs);
+	}
+	if (res.err[0] != '\0')
+		fprintf(stderr, "dpdk-mrc: transfer failed: %s\n", res.err);
+	else if (rc == 0 && res.ok[0] != '\0')
+		printf("%s\n", res.ok);
+	return fflush(stdout) == 0 ? rc : EXIT_FAILED;
 }
 
 int

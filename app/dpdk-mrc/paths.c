@@ -15,7 +15,9 @@
 /* Software ports: what a turn of the worker adds at each end and in the fabric. */
 #define TURN_SLACK_NS 50000
 #define RING_RTT_NS 100000
-#define UDP_PORT_FIRST 49152
+/* Source ports of RoCEv2: from here up no well-known service makes a reader of captures think of
+ * something else. */
+#define SPORT_FIRST 49152
 
 static unsigned
 leaf_of(const struct cfg *cfg, const struct cfg_node *n)
@@ -102,7 +104,7 @@ expand(const struct cfg *cfg, const struct cfg_node *a, const struct cfg_node *b
 	switch (prof->mode) {
 	case MRC_EV_SRV6:
 	case MRC_EV_SRV6_SRH:
-		ev->ev32 = i;
+		ev->ev32 = SPORT_FIRST + i;
 		expand_srv6(cfg, a, b, prof, i, ev);
 		break;
 	case MRC_EV_STEV:
@@ -114,7 +116,7 @@ expand(const struct cfg *cfg, const struct cfg_node *a, const struct cfg_node *b
 		ev->value[3] = (uint8_t)ev->ev32;
 		break;
 	case MRC_EV_UDP:
-		ev->ev32 = UDP_PORT_FIRST + i;
+		ev->ev32 = SPORT_FIRST + i;
 		ev->value[0] = (uint8_t)(ev->ev32 >> 8);
 		ev->value[1] = (uint8_t)ev->ev32;
 		break;

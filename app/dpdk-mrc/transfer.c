@@ -134,6 +134,8 @@ nodes_connect(struct transfer *t)
 	if (rc < 0)
 		return fail(t, rc, "connection from %s to %s: %s", t->job.from, t->job.to,
 			strerror(-rc));
+	t->ev_bad_before = t->link.conn_a->set->ev_bad;
+	t->ev_back_before = t->link.conn_a->set->ev_recovered;
 	return 0;
 }
 

@@ -68,6 +68,7 @@ struct transfer {
 	uint64_t rtx_last_ns; /* latest retransmission between down and up */
 	uint64_t progress_ns;
 	struct transfer_mark shown;
+	uint64_t ev_bad_before, ev_back_before; /* the path set outlives transfers */
 	bool tty;
 	char err[512];
 };
@@ -82,6 +83,7 @@ int transfer_turn(struct transfer *t);
 void transfer_end(struct transfer *t);
 
 /* transfer_report.c */
+void transfer_intro(const struct transfer *t, FILE *out);
 void transfer_progress(struct transfer *t, FILE *out);
 void transfer_report(struct transfer *t, FILE *out);
 void

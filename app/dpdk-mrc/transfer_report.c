@@ -63,6 +63,23 @@ evs_count(const struct mrc_path_set *set, unsigned plane)
 }
 
 void
+transfer_intro(const struct transfer *t, FILE *out)
+{
+	unsigned regions = t->passes > 1 ? TRANSFER_REGIONS : 1, huge = 0;
+
+	for (unsigned i = 0; i < regions; i++)
+		huge += t->region[i].huge;
+	fprintf(out, "%s: %.1f MB from %s to %s, %lu time%s, %.1f MB in all, %u planes, %u EVs\n",
+		t->job.file, (double)t->size / 1e6, t->job.from, t->job.to,
+		(unsigned long)t->passes, t->passes == 1 ? "" : "s", (double)t->total / 1e6,
+		t->d->cfg->planes, t->link.conn_a->set->evs_n);
+	if (t->d->huge)
+		fprintf(out, "hugepages: frame pool %s, receive regions %u of %u\n",
+			daemon_pool_huge(t->d) ? "yes" : "no", huge, regions);
+	fflush(out);
+}
+
+void
 transfer_progress(struct transfer *t, FILE *out)
 {
 	const struct mrc_path_set *set = t->link.conn_a->set;
@@ -107,20 +124,18 @@ planes_table(const struct transfer *t, FILE *out)
 
 	for (unsigned pl = 0; after && pl < set->planes; pl++)
 		all += b->sent[pl] - a->sent[pl];
-	fprintf(out, "\n%5s %11s %10s %7s %16s %17s %s\n", "", "", "", "", "retransmissions", "EVs",
-		"");
-	fprintf(out, "%5s %11s %10s %7s %8s %7s %5s %5s %5s  %s\n", "plane", "packets", "MB",
-		"trims", "gap", "timeout", "good", "skip", "bad", after ? "share after" : "");
+	fprintf(out, "\n%5s %10s %13s %8s %14s %9s %5s %5s%s\n", "plane", "packets", "bytes",
+		"trims", "retransmitted", "EVs good", "skip", "bad", after ? "  share after" : "");
 	for (unsigned pl = 0; pl < set->planes; pl++) {
 		const struct mrc_path_plane_stats *s = &set->plane[pl].stats;
 		struct ev_counts n = evs_count(set, pl);
 
-		fprintf(out, "%5u %11lu %10.1f %7lu %8lu %7lu %5u %5u %5u", pl + 1,
-			(unsigned long)s->sent_packets, (double)s->sent_bytes / 1e6,
-			(unsigned long)s->trimmed, (unsigned long)s->gap, (unsigned long)s->timeout,
-			n.good, n.skip, n.bad);
+		fprintf(out, "%5u %10lu %13lu %8lu %14lu %9u %5u %5u", pl + 1,
+			(unsigned long)s->sent_packets, (unsigned long)s->sent_bytes,
+			(unsigned long)s->trimmed,
+			(unsigned long)(s->trimmed + s->gap + s->timeout), n.good, n.skip, n.bad);
 		if (after && all > 0)
-			fprintf(out, "  %8.1f %%",
+			fprintf(out, "  %9.1f %%",
 				(double)(b->sent[pl] - a->sent[pl]) * 100 / (double)all);
 		fputc('\n', out);
 	}
@@ -166,6 +181,9 @@ transfer_report(struct transfer *t, FILE *out)
 		"after all)\n",
 		(unsigned long)s->rtx, (unsigned long)s->trim, (unsigned long)s->gap,
 		(unsigned long)s->timeout, (unsigned long)s->spurious);
+	fprintf(out, "EVs: %u, condemned %lu times, back %lu times\n", t->link.conn_a->set->evs_n,
+		(unsigned long)(t->link.conn_a->set->ev_bad - t->ev_bad_before),
+		(unsigned long)(t->link.conn_a->set->ev_recovered - t->ev_back_before));
 	stopped_line(t, out);
 	if (down->set && t->rtx_last_ns > down->ns)
 		fprintf(out, "last retransmission %.3f ms after the fault\n",

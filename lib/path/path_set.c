@@ -16,9 +16,11 @@ hash32(uint32_t v)
 unsigned
 mrc_path_find(const struct mrc_path_set *set, uint32_t ev32)
 {
+	uint32_t guess = ev32 - set->ev[0].ev32;
+
 	/* explicit SRv6 profiles number their EVs: the common case needs no search */
-	if (ev32 < set->evs_n && set->ev[ev32].ev32 == ev32)
-		return ev32;
+	if (guess < set->evs_n && set->ev[guess].ev32 == ev32)
+		return guess;
 	for (uint32_t h = hash32(ev32);; h++) {
 		unsigned i = set->ev_hash[h & set->ev_hash_mask];
 

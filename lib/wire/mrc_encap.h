@@ -8,8 +8,8 @@
  *   SRV6      Eth / IPv6 (dst = uSID list) / IPv6 / UDP     128-bit EV: the outer destination
  *   SRV6_SRH  Eth / IPv6 / SRH (1 segment) / IPv6 / UDP     256-bit EV: destination and segment
  *
- * In the SRv6 modes the inner header carries a 32-bit EV as STEV does: the index of the EV in its
- * profile.
+ * In the SRv6 modes the inner header carries a 32-bit EV as STEV does: 49152 + the index of the EV
+ * in its profile.
  *
  * Sending: a template per (peer, plane) is made once; each packet copies it and patches it.
  * Receiving: mrc_view_parse walks a frame once and fills a view; it copies no payload.

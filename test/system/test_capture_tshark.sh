@@ -24,9 +24,9 @@ for f in "${captures[@]}"; do
     name=$(basename "$f")
     fields "$f" >"$t/fields"
     check "$name: frames are there" [ -s "$t/fields" ]
-    # 41 and 17: IPv6 in IPv6, then UDP. C6..CB writes, D1 ACK, DC SACK, DD NACK, DE probe.
+    # 41 and 17: IPv6 in IPv6, then UDP. C6..CB writes, D1 ACK, DC SACK, DD NACK, DE probe, D8 D9 EV probes.
     check "$name: every frame is IPv6 in IPv6, UDP, InfiniBand" \
-        only "$t/fields" '^0x86dd 41,17 4791 (19[89]|20[0-3]|209|22[0-2]) 0x[0-9a-f]{6} [0-9]+$'
+        only "$t/fields" '^0x86dd 41,17 4791 (19[89]|20[0-3]|209|21[67]|22[0-2]) 0x[0-9a-f]{6} [0-9]+$'
     check "$name: writes are seen" has "$t/fields" '^0x86dd 41,17 4791 (19[89]|20[0-3]) '
     cat "$t/fields" >>"$t/all"
 done

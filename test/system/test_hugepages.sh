@@ -27,7 +27,7 @@ pages_in_use()
 check "hugepages are taken" wait_for 20 pages_in_use
 check "the transfer ends" pid_end 60
 check "with OK" ok_line "$t/out" "$t/file"
-check "pools and receive regions are said to lie in hugepages" has "$t/out" 'hugepages'
+check "pools and receive regions are said to lie in hugepages" has "$t/out" '^hugepages: frame pool yes, receive regions 2 of 2'
 check "all pages are free again" equal "$(pages_free)" "$wanted"
 
 pages_reserve 0
