@@ -195,7 +195,8 @@ record(struct mrc_conn *c, struct mrc_rec *r, unsigned ev, uint64_t now_ns)
 		tx->stats.rtx++;
 		tx->stats.rtx_last_ns = now_ns;
 	}
-	if (tx->tlp_ns == 0) {
+	/* silence begins to count with the first packet after a pause */
+	if (tx->tlp_ns == 0 || tx->una == tx->psn_next) {
 		tx->tlp_wait_ns = conn_tlp_wait_ns(c);
 		tx->tlp_ns = now_ns + tx->tlp_wait_ns;
 	}
