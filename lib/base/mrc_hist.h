@@ -2,9 +2,9 @@
 /*
  * A histogram of 64-bit values in fixed memory: 16 equal buckets to each power of two, so that a
  * percentile is at most 1/16 above the value it stands for; values below 16 are exact. Count, sum,
- * minimum and maximum are exact; values from about 2^40 (18 minutes in ns) on share the last bucket.
- * Adding costs one bit scan and one increment, no division. Thread contract: one writer; merge and
- * read copies. Who calls it: lib/engine and app (latencies), mrc-bench.
+ * minimum and maximum are exact; values from about 2^40 (18 minutes in ns) on share the last
+ * bucket. Adding costs one bit scan and one increment, no division. Thread contract: one writer;
+ * merge and read copies. Who calls it: lib/engine and app (latencies), mrc-bench.
  */
 #ifndef MRC_HIST_H
 #define MRC_HIST_H
