@@ -235,3 +235,10 @@ mrc_conn_ctl_tx(struct mrc_ctl *ctl, uint16_t *room, struct mrc_txd *out, uint64
 	room[out->plane]--;
 	return true;
 }
+
+void
+mrc_conn_ctl_drop(const struct mrc_ctl *ctl)
+{
+	if (ctl->kind == MRC_CTL_ACK && ctl->code == MRC_AETH_ACK)
+		ctl->conn->rx.ack_queued = false;
+}

@@ -241,6 +241,9 @@ mrc_conn_tx(struct mrc_conn *c, uint16_t *room, struct mrc_txd *out, unsigned ma
 			r->sends++;
 		n++;
 	}
+	/* a burst that ends with the last there is asks as well */
+	if (n == max && n > 0 && tx->queue.n == 0 && !new_available(c))
+		out[n - 1].hdr.flags |= MRC_BTH_A;
 	if (n > 0)
 		conn_timer_arm(c, now_ns);
 	return n;

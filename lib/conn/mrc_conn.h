@@ -298,6 +298,9 @@ void mrc_conn_unsent(struct mrc_conn *c, uint64_t psn);
  * (*out untouched) */
 bool mrc_conn_ctl_tx(struct mrc_ctl *ctl, uint16_t *room, struct mrc_txd *out, uint64_t now_ns);
 
+/** A control packet that no path leads to its peer will not be sent: it may be asked for again. */
+void mrc_conn_ctl_drop(const struct mrc_ctl *ctl);
+
 /** A parsed packet of this connection, ICRC verified (trimmed packets have none). Data is placed
  * before this returns. */
 enum mrc_drop mrc_conn_rx(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns);

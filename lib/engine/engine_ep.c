@@ -108,7 +108,9 @@ eng_ep_status(struct mrc_engine *eng, uint64_t now_ns)
 	for (unsigned i = 0; i < eng->peers_n; i++) {
 		struct eng_peer *p = &eng->peers[i];
 
-		p->psu_id = eng->ep_id++;
+		/* numbered apart from probes: the newest wins, and many probes would turn that
+		 * round */
+		p->psu_id++;
 		p->psu_left = PSU_COPIES;
 		p->psu_ns = now_ns;
 		eng_peer_arm(eng, p, now_ns);
@@ -135,8 +137,10 @@ rx_request(struct mrc_engine *eng, unsigned plane, const struct mrc_view *v, uin
 	}
 	if (v->hdr.ep.op == MRC_EP_PORT_STATUS) {
 		/* the newest id wins; copies are answered again but change nothing */
-		if (p->psu_any && (int16_t)(id - p->psu_seen) < 0)
+		if (p->psu_any && (int16_t)(id - p->psu_seen) < 0) {
+			eng_drop(eng, MRC_DROP_STALE_FEEDBACK);
 			return;
+		}
 		if (!p->psu_any || id != p->psu_seen) {
 			p->psu_any = true;
 			p->psu_seen = id;

@@ -110,26 +110,6 @@ send_held(struct mrc_engine *eng, uint16_t *room, struct mrc_engine_txq *out)
 	}
 }
 
-static void
-send_ctl(struct mrc_engine *eng, uint16_t *room, struct mrc_engine_txq *out, uint64_t now_ns)
-{
-	struct mrc_conn_ctx *ctx = &eng->ctx;
-	struct mrc_txd d;
-
-	while (ctx->ctl_head != ctx->ctl_tail && refill(eng)) {
-		struct mrc_ctl *ctl = &ctx->ctl[ctx->ctl_head % MRC_CTL_RING];
-
-		if (ctl->conn != NULL) {
-			if (!mrc_conn_ctl_tx(ctl, room, &d, now_ns))
-				return;
-			emit(eng, &d, out);
-		}
-		ctx->ctl_head++;
-	}
-	while (refill(eng) && eng_ep_tx(eng, room, &d, now_ns))
-		emit(eng, &d, out);
-}
-
 static bool
 any_room(const struct mrc_engine *eng, const uint16_t *room)
 {
@@ -137,6 +117,45 @@ any_room(const struct mrc_engine *eng, const uint16_t *room)
 		if (room[pl] > 0)
 			return true;
 	return false;
+}
+
+/* One that finds no room waits behind the others: they may be for planes or peers that have some.
+ */
+static void
+ctl_wait(struct mrc_engine *eng, const struct mrc_ctl *ctl)
+{
+	struct mrc_conn_ctx *ctx = &eng->ctx;
+
+	ctx->ctl[ctx->ctl_tail++ % MRC_CTL_RING] = *ctl;
+}
+
+static void
+send_ctl(struct mrc_engine *eng, uint16_t *room, struct mrc_engine_txq *out, uint64_t now_ns)
+{
+	struct mrc_conn_ctx *ctx = &eng->ctx;
+	uint32_t waiting = 0;
+	struct mrc_txd d;
+
+	if (!any_room(eng, room))
+		return;
+	while (ctx->ctl_tail - ctx->ctl_head > waiting && refill(eng)) {
+		struct mrc_ctl ctl = ctx->ctl[ctx->ctl_head++ % MRC_CTL_RING];
+
+		if (ctl.conn == NULL)
+			continue;
+		if (mrc_conn_ctl_tx(&ctl, room, &d, now_ns)) {
+			emit(eng, &d, out);
+		} else if (mrc_path_reachable(ctl.conn->set)) {
+			ctl_wait(eng, &ctl);
+			waiting++;
+		} else {
+			/* it would sit here for as long as the peer is away */
+			mrc_conn_ctl_drop(&ctl);
+			eng_drop(eng, MRC_DROP_NO_PATH);
+		}
+	}
+	while (refill(eng) && eng_ep_tx(eng, room, &d, now_ns))
+		emit(eng, &d, out);
 }
 
 /* Connections in turn, a burst each. One that has more goes to the end of the line. */

@@ -220,6 +220,16 @@ mrc_path_reverse_usable(const struct mrc_path_set *set, unsigned plane)
 	       set->ev[ev].state != MRC_EV_DENIED;
 }
 
+/** Some plane has a way to the peer, be it full at the moment. */
+static inline bool
+mrc_path_reachable(const struct mrc_path_set *set)
+{
+	for (unsigned pl = 0; pl < set->planes; pl++)
+		if (mrc_path_reverse_usable(set, pl))
+			return true;
+	return false;
+}
+
 /** How much later a packet must have been sent for its arrival to prove an earlier one lost: at
  * least one base RTT, since a legal queue is as long where switches trim. */
 static inline uint64_t

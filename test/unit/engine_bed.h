@@ -20,6 +20,7 @@
 
 #include "mrc_check.h"
 #include "mrc_engine.h"
+#include "mrc_icrc.h"
 #include "mrc_prng.h"
 #include "mrc_usid.h"
 
@@ -72,7 +73,8 @@ struct bed {
 	struct rte_mempool *pool;
 	struct mrc_prng prng;
 	uint64_t delay_ns[BED_PLANES];
-	bool dead[BED_PLANES]; /* swallows everything, silently */
+	bool dead[BED_PLANES];	   /* swallows everything, silently */
+	bool stuck[2][BED_PLANES]; /* a node's port takes nothing */
 	/* true: the frame goes on; false: lost. It may be changed. */
 	bool (*fate)(struct bed *b, unsigned from, unsigned plane, struct rte_mbuf *m);
 	uint64_t refused, lost;
@@ -364,6 +366,8 @@ node_send(struct bed *b, unsigned from)
 
 		room[pl] = takes[pl] =
 			(uint16_t)(backlog < b->cfg.ring ? b->cfg.ring - backlog : 0);
+		if (b->stuck[from][pl])
+			room[pl] = takes[pl] = 0;
 		if (b->cfg.liar) {
 			room[pl] = 64;
 			takes[pl] = (uint16_t)mrc_prng_below(&b->prng, takes[pl] + 1u);

@@ -147,6 +147,28 @@ START_TEST(write_imms_complete_in_order_after_all_that_was_posted_before)
 }
 END_TEST
 
+/* The last packet asks for its SACK, so a write ends one round trip after it left: also one that
+ * fills a burst exactly. */
+START_TEST(a_write_of_any_number_of_packets_completes_without_waiting_for_a_timer)
+{
+	for (unsigned packets = 1; packets <= 2 * MRC_BURST + 2; packets++) {
+		struct bed_cfg cfg = {.exp_cnt = 4};
+		struct bed *b = bed_make(&cfg);
+		struct mrc_wr wr = bed_wr(b, 0, 0, packets * 4096);
+		uint64_t t0 = b->now_ns, bound = 0;
+
+		/* the slowest plane's line, there and back */
+		bound = (packets + 3) / 4 * 345 + 2 * b->delay_ns[BED_PLANES - 1] + 100;
+		bed_post(b, 0, &wr);
+		ck_assert(bed_run(b, t0 + BED_MS, bed_sq_empty));
+		ck_assert_msg(b->now_ns - t0 <= bound, "%u packets: %lu ns, not %lu", packets,
+			b->now_ns - t0, bound);
+		all_clean(b);
+		bed_free(b);
+	}
+}
+END_TEST
+
 /* Room is a promise that the port breaks: frames come back at random. */
 START_TEST(frames_a_full_port_refuses_are_neither_lost_nor_blamed_nor_counted_as_sent_again)
 {
@@ -227,6 +249,7 @@ engine_suite(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, writes_arrive_byte_exact_over_all_planes_and_nothing_else_is_touched);
 	tcase_add_test(t, both_directions_run_at_once);
+	tcase_add_test(t, a_write_of_any_number_of_packets_completes_without_waiting_for_a_timer);
 	tcase_add_test(t, write_imms_complete_in_order_after_all_that_was_posted_before);
 	tcase_add_test(t,
 		frames_a_full_port_refuses_are_neither_lost_nor_blamed_nor_counted_as_sent_again);
