@@ -101,6 +101,13 @@ void daemon_plane_admin(struct daemon *d, struct daemon_node *n, unsigned plane,
 int daemon_link_set(struct daemon *d, const char *name, enum mrc_link_state state);
 int daemon_loss_set(struct daemon *d, const char *name, uint32_t ppm);
 
+/* node.c */
+
+/** Makes node i on its ports (rte_eth ids, one per plane) and gives it to its worker. @return 0 or
+ * -errno */
+int daemon_node_make(struct daemon *d, unsigned i, const uint16_t *ids);
+void daemon_node_free(struct daemon *d, struct daemon_node *n);
+
 /* paths.c */
 
 /** The path set from node a to node b by a profile. @return 0 or -errno */

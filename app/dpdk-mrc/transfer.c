@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file from node to node: posting, fault, verification. See transfer.h. */
+/* A file from node to node: set-up, posting, fault. See transfer.h. */
 #include "transfer.h"
 
 #include <errno.h>
@@ -14,12 +14,11 @@
 #include "clock.h"
 
 #define CHUNK_BYTES (1u << 20)
-#define SLICE_BYTES (4u << 20)
 #define SETTLE_NS 200000000
 #define POLL_CQES 32
 
-static int
-fail(struct transfer *t, int rc, const char *fmt, ...)
+int
+transfer_fail(struct transfer *t, int rc, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -37,17 +36,17 @@ file_map(struct transfer *t)
 	void *map;
 
 	if (fd < 0)
-		return fail(t, -errno, "%s: %s", t->job.file, strerror(errno));
+		return transfer_fail(t, -errno, "%s: %s", t->job.file, strerror(errno));
 	if (fstat(fd, &st) < 0)
-		rc = fail(t, -errno, "%s: %s", t->job.file, strerror(errno));
+		rc = transfer_fail(t, -errno, "%s: %s", t->job.file, strerror(errno));
 	else if (!S_ISREG(st.st_mode))
-		rc = fail(t, -EINVAL, "%s: not a regular file", t->job.file);
+		rc = transfer_fail(t, -EINVAL, "%s: not a regular file", t->job.file);
 	else if (st.st_size == 0)
-		rc = fail(t, -EINVAL, "%s: empty, nothing to send", t->job.file);
+		rc = transfer_fail(t, -EINVAL, "%s: empty, nothing to send", t->job.file);
 	if (rc == 0) {
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
 		if (map == MAP_FAILED) {
-			rc = fail(t, -errno, "%s: mmap: %s", t->job.file, strerror(errno));
+			rc = transfer_fail(t, -errno, "%s: mmap: %s", t->job.file, strerror(errno));
 		} else {
 			t->file = map;
 			t->size = (uint64_t)st.st_size;
@@ -66,10 +65,11 @@ out_open(struct transfer *t)
 		return 0;
 	n = snprintf(t->out_tmp, sizeof(t->out_tmp), "%s.part", t->job.out);
 	if (n < 0 || (size_t)n >= sizeof(t->out_tmp))
-		return fail(t, -ENAMETOOLONG, "%s: %s", t->job.out, strerror(ENAMETOOLONG));
+		return transfer_fail(
+			t, -ENAMETOOLONG, "%s: %s", t->job.out, strerror(ENAMETOOLONG));
 	t->out_fd = open(t->out_tmp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (t->out_fd < 0) {
-		int rc = fail(t, -errno, "%s: %s", t->out_tmp, strerror(errno));
+		int rc = transfer_fail(t, -errno, "%s: %s", t->out_tmp, strerror(errno));
 
 		t->out_tmp[0] = '\0';
 		return rc;
@@ -86,18 +86,19 @@ regions_make(struct transfer *t)
 	rc = mrc_mem_reg(t->link.a->mem, t->link.a->pd, (void *)(uintptr_t)t->file,
 		(uintptr_t)t->file, t->size, 0, &t->lkey);
 	if (rc < 0)
-		return fail(t, rc, "memory region of the file: %s", strerror(-rc));
+		return transfer_fail(t, rc, "memory region of the file: %s", strerror(-rc));
 	for (unsigned i = 0; i < n; i++) {
 		struct mrc_region *r = &t->region[i];
 
 		rc = mrc_region_alloc(r, t->size, t->d->huge);
 		if (rc < 0)
-			return fail(t, rc, "%.0f MB to receive into: %s", (double)t->size / 1e6,
-				strerror(-rc));
+			return transfer_fail(t, rc, "%.0f MB to receive into: %s",
+				(double)t->size / 1e6, strerror(-rc));
 		rc = mrc_mem_reg(t->link.b->mem, t->link.b->pd, r->base, (uintptr_t)r->base, r->len,
 			MRC_ACCESS_LOCAL_WRITE | MRC_ACCESS_REMOTE_WRITE, &t->rkey[i]);
 		if (rc < 0)
-			return fail(t, rc, "memory region of the target: %s", strerror(-rc));
+			return transfer_fail(
+				t, rc, "memory region of the target: %s", strerror(-rc));
 	}
 	return 0;
 }
@@ -120,19 +121,19 @@ nodes_connect(struct transfer *t)
 	int rc;
 
 	if (a == NULL || b == NULL)
-		return fail(t, -ENOENT, "no node %s in %s", a == NULL ? t->job.from : t->job.to,
-			t->d->cfg->file);
+		return transfer_fail(t, -ENOENT, "no node %s in %s",
+			a == NULL ? t->job.from : t->job.to, t->d->cfg->file);
 	if (a == b)
-		return fail(t, -EINVAL, "from and to are the same node %s", t->job.from);
+		return transfer_fail(t, -EINVAL, "from and to are the same node %s", t->job.from);
 	if (t->job.fault_set && t->d->fabric == NULL)
-		return fail(t, -ENOTSUP,
+		return transfer_fail(t, -ENOTSUP,
 			"a fault needs a fabric between the nodes (\"link\": \"fabric\")");
 	if (t->job.fault_set && t->job.fault.plane >= t->d->cfg->planes)
-		return fail(t, -EINVAL, "no plane %u, allowed: 1 .. %u", t->job.fault.plane + 1,
-			t->d->cfg->planes);
+		return transfer_fail(t, -EINVAL, "no plane %u, allowed: 1 .. %u",
+			t->job.fault.plane + 1, t->d->cfg->planes);
 	rc = daemon_connect(t->d, a, b, &t->link);
 	if (rc < 0)
-		return fail(t, rc, "connection from %s to %s: %s", t->job.from, t->job.to,
+		return transfer_fail(t, rc, "connection from %s to %s: %s", t->job.from, t->job.to,
 			strerror(-rc));
 	t->ev_bad_before = t->link.conn_a->set->ev_bad;
 	t->ev_back_before = t->link.conn_a->set->ev_recovered;
@@ -167,7 +168,7 @@ transfer_start(struct transfer *t, struct daemon *d, const struct args_job *job)
 	if (t->md == NULL ||
 		EVP_Digest(t->file, t->size, t->sha_sent, &len, EVP_sha256(), NULL) != 1 ||
 		EVP_DigestInit_ex(t->md, EVP_sha256(), NULL) != 1)
-		return fail(t, -EIO, "SHA-256 of %s failed", t->job.file);
+		return transfer_fail(t, -EIO, "SHA-256 of %s failed", t->job.file);
 	if (t->job.fault_set) {
 		t->down_at = (uint64_t)((double)t->total * t->job.fault.down_pct / 100);
 		if (t->job.fault.up_pct <= 100)
@@ -198,7 +199,8 @@ fault(struct transfer *t, enum mrc_link_state state, enum transfer_moment moment
 	snprintf(name, sizeof(name), "p%u", t->job.fault.plane + 1);
 	rc = daemon_link_set(t->d, name, state);
 	if (rc < 0)
-		return fail(t, rc, "fault of plane %u: %s", t->job.fault.plane + 1, strerror(-rc));
+		return transfer_fail(
+			t, rc, "fault of plane %u: %s", t->job.fault.plane + 1, strerror(-rc));
 	transfer_mark_take(t, &t->mark[moment]);
 	return 0;
 }
@@ -300,110 +302,11 @@ completions(struct transfer *t)
 
 	for (unsigned i = 0; i < n; i++) {
 		if (e[i].status != MRC_WC_SUCCESS)
-			return fail(t, -EIO, "write %lu failed: %s", (unsigned long)e[i].wr_id,
-				status_text(e[i].status));
+			return transfer_fail(t, -EIO, "write %lu failed: %s",
+				(unsigned long)e[i].wr_id, status_text(e[i].status));
 		t->done += e[i].byte_len;
 	}
 	return (int)n;
-}
-
-/* ---- checking ---- */
-
-static int
-digest_check(struct transfer *t, const char *what)
-{
-	uint8_t sha[TRANSFER_SHA_BYTES];
-	char a[2 * TRANSFER_SHA_BYTES + 1], b[2 * TRANSFER_SHA_BYTES + 1];
-
-	if (EVP_DigestFinal_ex(t->md, sha, NULL) != 1 ||
-		EVP_DigestInit_ex(t->md, EVP_sha256(), NULL) != 1)
-		return fail(t, -EIO, "SHA-256 failed");
-	if (memcmp(sha, t->sha_sent, sizeof(sha)) == 0)
-		return 0;
-	transfer_sha_text(t->sha_sent, a);
-	transfer_sha_text(sha, b);
-	return fail(t, -EBADMSG, "%s differs: sent %s, received %s", what, a, b);
-}
-
-static int
-slice_write(struct transfer *t, const uint8_t *p, size_t n)
-{
-	while (n > 0) {
-		ssize_t k = write(t->out_fd, p, n);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return fail(t, -errno, "%s: %s", t->out_tmp, strerror(errno));
-		p += k;
-		n -= (size_t)k;
-	}
-	return 0;
-}
-
-/* A slice of a pass that has arrived: hashed, kept if it is the last, wiped. @return 1: did
- * something */
-static int
-verify(struct transfer *t)
-{
-	uint8_t *p;
-	uint64_t n;
-	char what[64];
-	int rc;
-
-	if (t->verified == t->passes || t->done < (t->verified + 1) * t->size)
-		return 0;
-	p = t->region[t->verified % TRANSFER_REGIONS].base + t->hashed;
-	n = t->size - t->hashed < SLICE_BYTES ? t->size - t->hashed : SLICE_BYTES;
-	if (EVP_DigestUpdate(t->md, p, n) != 1)
-		return fail(t, -EIO, "SHA-256 failed");
-	if (t->verified + 1 == t->passes && t->out_fd >= 0) {
-		rc = slice_write(t, p, n);
-		if (rc < 0)
-			return rc;
-	}
-	memset(p, 0xa5, n);
-	t->hashed += n;
-	if (t->hashed < t->size)
-		return 1;
-	t->hashed = 0;
-	t->verified++;
-	snprintf(what, sizeof(what), "pass %lu of %lu", (unsigned long)t->verified,
-		(unsigned long)t->passes);
-	rc = digest_check(t, what);
-	return rc < 0 ? rc : 1;
-}
-
-/* The file as it lies on disk. */
-static int
-out_check(struct transfer *t)
-{
-	static uint8_t buf[1 << 16];
-	uint64_t off = 0;
-	int rc;
-
-	if (t->out_fd < 0)
-		return 0;
-	if (fsync(t->out_fd) < 0)
-		return fail(t, -errno, "%s: %s", t->out_tmp, strerror(errno));
-	while (off < t->size) {
-		ssize_t k = pread(t->out_fd, buf, sizeof(buf), (off_t)off);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return fail(
-				t, k < 0 ? -errno : -EIO, "%s: cannot be read back", t->out_tmp);
-		EVP_DigestUpdate(t->md, buf, (size_t)k);
-		off += (uint64_t)k;
-	}
-	rc = digest_check(t, t->out_tmp);
-	if (rc < 0)
-		return rc;
-	if (rename(t->out_tmp, t->job.out) < 0)
-		return fail(t, -errno, "%s: %s", t->job.out, strerror(errno));
-	t->out_tmp[0] = '\0';
-	return 0;
 }
 
 int
@@ -415,11 +318,11 @@ transfer_turn(struct transfer *t)
 	got = completions(t);
 	rc = got < 0 ? got : moments(t);
 	if (rc == 0)
-		rc = did = verify(t);
+		rc = did = transfer_verify(t);
 	if (rc < 0)
 		return rc;
 	if (t->verified == t->passes) {
-		rc = out_check(t);
+		rc = transfer_out_check(t);
 		return rc < 0 ? rc : 0;
 	}
 	if (got == 0 && did == 0)

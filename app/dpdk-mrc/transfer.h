@@ -8,7 +8,7 @@
  * nothing of an earlier pass can make up for a later one. The last pass is written to the output
  * file, which is read back and hashed. A fault can be set to begin and end at shares of the bytes.
  *
- * transfer.c moves and checks; transfer_report.c shows. Thread contract: control.
+ * transfer.c moves, transfer_verify.c checks, transfer_report.c shows. Thread contract: control.
  * Who calls it: main.c (--send), commands.
  */
 #ifndef TRANSFER_H
@@ -81,6 +81,17 @@ int transfer_start(struct transfer *t, struct daemon *d, const struct args_job *
 int transfer_turn(struct transfer *t);
 /** Undoes everything; a partial output file is removed. */
 void transfer_end(struct transfer *t);
+
+/** Sets t->err. @return rc */
+int transfer_fail(struct transfer *t, int rc, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* transfer_verify.c */
+/** A slice of a pass that has arrived: hashed, kept if it is the last, wiped. @return 1: did
+ * something, 0, or negative */
+int transfer_verify(struct transfer *t);
+/** The file as it lies on disk, which then gets its name. @return 0 or negative */
+int transfer_out_check(struct transfer *t);
 
 /* transfer_report.c */
 void transfer_intro(const struct transfer *t, FILE *out);
