@@ -93,7 +93,7 @@ transfer_out_check(struct transfer *t)
 		if (k < 0 && errno == EINTR)
 			continue;
 		if (k <= 0)
-			return fail(
+			return transfer_fail(
 				t, k < 0 ? -errno : -EIO, "%s: cannot be read back", t->out_tmp);
 		EVP_DigestUpdate(t->md, buf, (size_t)k);
 		off += (uint64_t)k;
