@@ -241,7 +241,7 @@ mrc_conn_kick(struct mrc_conn *c, uint64_t now_ns)
 
 /* WRs end in order: the guilty one with its status, all others flushed. */
 static void
-flush_send(struct mrc_conn *c, enum mrc_wc_status status)
+flush_send(struct mrc_conn *c, uint64_t guilty, enum mrc_wc_status status)
 {
 	struct mrc_conn_tx *tx = &c->tx;
 	uint64_t h = atomic_load_explicit(&tx->sq_head, memory_order_relaxed);
@@ -251,11 +251,10 @@ flush_send(struct mrc_conn *c, enum mrc_wc_status status)
 		const struct mrc_wr *wr = &tx->sq[h & tx->sq_mask];
 		struct mrc_cqe e = {.wr_id = wr->wr_id,
 			.qpn = c->p.qpn,
-			.status = (uint8_t)status,
+			.status = (uint8_t)(h == guilty ? status : MRC_WC_WR_FLUSH_ERR),
 			.opcode = MRC_WC_RDMA_WRITE};
 
 		mrc_cq_push(c->p.send_cq, &e);
-		status = MRC_WC_WR_FLUSH_ERR;
 	}
 	tx->msg_next = t;
 	tx->pkt_next = 0;
@@ -281,7 +280,7 @@ flush_recv(struct mrc_conn *c)
 }
 
 void
-mrc_conn_fail(struct mrc_conn *c, enum mrc_wc_status status, uint64_t now_ns)
+conn_fail_wr(struct mrc_conn *c, uint64_t guilty, enum mrc_wc_status status, uint64_t now_ns)
 {
 	if (c->state != MRC_CONN_ERROR) {
 		c->state = MRC_CONN_ERROR;
@@ -295,8 +294,17 @@ mrc_conn_fail(struct mrc_conn *c, enum mrc_wc_status status, uint64_t now_ns)
 			status != MRC_WC_REM_ACCESS_ERR && status != MRC_WC_REM_OP_ERR)
 			conn_rsp_nak(c, c->rx.next, MRC_AETH_NAK_OPERATION, now_ns);
 	}
-	flush_send(c, status);
+	flush_send(c, guilty, status);
 	flush_recv(c);
+}
+
+void
+mrc_conn_fail(struct mrc_conn *c, enum mrc_wc_status status, uint64_t now_ns)
+{
+	uint64_t oldest = atomic_load_explicit(&c->tx.sq_head, memory_order_relaxed);
+
+	/* what the peer did wrong is no WR's fault */
+	conn_fail_wr(c, status == MRC_WC_GENERAL_ERR ? UINT64_MAX : oldest, status, now_ns);
 }
 
 void

@@ -247,29 +247,52 @@ nak_status(uint8_t syndrome)
 	}
 }
 
-/* The WRs before the one that holds psn were done: the guilty one comes first in the queue. */
-static void
-nak(struct mrc_conn *c, uint64_t psn, uint8_t syndrome, uint64_t now_ns)
+uint64_t
+conn_wr_of(const struct mrc_conn *c, uint64_t psn)
 {
-	struct mrc_conn_tx *tx = &c->tx;
+	const struct mrc_conn_tx *tx = &c->tx;
 	uint64_t h = atomic_load_explicit(&tx->sq_head, memory_order_relaxed);
-	enum mrc_wc_status s = nak_status(syndrome);
 
 	for (; h + 1 < tx->msg_next + tx->msg_begun; h++) {
 		const struct mrc_tx_msg *m = &tx->msg[h & tx->sq_mask];
-		const struct mrc_wr *wr = &tx->sq[h & tx->sq_mask];
-		struct mrc_cqe e = {.wr_id = wr->wr_id,
-			.qpn = c->p.qpn,
-			.status = MRC_WC_WR_FLUSH_ERR,
-			.opcode = MRC_WC_RDMA_WRITE};
 
 		if (psn < m->psn_first + m->packets)
 			break;
-		/* not acknowledged, and now never will be */
-		mrc_cq_push(c->p.send_cq, &e);
 	}
-	atomic_store_explicit(&tx->sq_head, h, memory_order_release);
-	mrc_conn_fail(c, s, now_ns);
+	return h;
+}
+
+/* The peer can have completed the messages before number end only if it has their PSNs. */
+static bool
+end_covered(const struct mrc_conn_tx *tx, uint64_t head, uint64_t end, uint64_t psn_end)
+{
+	const struct mrc_tx_msg *last = &tx->msg[(end - 1) & tx->sq_mask];
+
+	if ((int64_t)(end - head) < 0 || end > tx->msg_next)
+		return false;
+	return end == head || last->psn_first + last->packets <= psn_end;
+}
+
+/*
+ * The peer refused packet psn, or (NAK 0x63) failed by itself with psn the next it expected. What
+ * it had completed before is complete; the WR that holds psn is to blame.
+ */
+static enum mrc_drop
+nak(struct mrc_conn *c, uint64_t psn, uint64_t end, uint8_t syndrome, uint64_t now_ns)
+{
+	const struct mrc_conn_tx *tx = &c->tx;
+	uint64_t head = atomic_load_explicit(&tx->sq_head, memory_order_relaxed);
+	bool operation = syndrome == MRC_AETH_NAK_OPERATION;
+
+	/* about nothing we sent, or of an unknown kind: moves no state */
+	if ((syndrome & 0xe0) != 0x60)
+		return MRC_DROP_HEADER_TYPE;
+	if (psn < tx->una || psn >= tx->psn_next + operation)
+		return MRC_DROP_STALE_FEEDBACK;
+	if (end_covered(tx, head, end, psn))
+		complete(c, end);
+	conn_fail_wr(c, conn_wr_of(c, operation ? tx->una : psn), nak_status(syndrome), now_ns);
+	return MRC_OK;
 }
 
 enum mrc_drop
@@ -280,19 +303,10 @@ conn_ack_ack(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 	uint64_t head = atomic_load_explicit(&tx->sq_head, memory_order_relaxed);
 	uint64_t end = mrc_psn_extend(head + MRC_PSN_BASE, v->hdr.ack.msn) - MRC_PSN_BASE;
 
-	if (v->hdr.ack.syndrome != MRC_AETH_ACK) {
-		/* a NAK about nothing we sent, or of an unknown kind, moves no state */
-		if ((v->hdr.ack.syndrome & 0xe0) != 0x60)
-			return MRC_DROP_HEADER_TYPE;
-		if (v->hdr.ack.syndrome != MRC_AETH_NAK_OPERATION &&
-			(psn < tx->una || psn >= tx->psn_next))
-			return MRC_DROP_STALE_FEEDBACK;
-		if (v->hdr.ack.syndrome == MRC_AETH_NAK_OPERATION)
-			psn = tx->una;
-		nak(c, psn, v->hdr.ack.syndrome, now_ns);
-		return MRC_OK;
-	}
-	if (psn >= tx->psn_next || (int64_t)(end - head) < 0 || end > tx->msg_next)
+	if (v->hdr.ack.syndrome != MRC_AETH_ACK)
+		return nak(c, psn, end, v->hdr.ack.syndrome, now_ns);
+	if (psn >= tx->psn_next ||
+		!end_covered(tx, head, end, psn + 1 > tx->una ? psn + 1 : tx->una))
 		return MRC_DROP_STALE_FEEDBACK;
 	conn_heard(c, now_ns);
 	cumulative(c, psn, now_ns);

@@ -107,7 +107,7 @@ conn_loss_nack(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 	if (h->reason == MRC_NACK_UNEXP_EVENT) {
 		if (psn < tx->una || psn >= tx->psn_next)
 			return MRC_DROP_STALE_FEEDBACK;
-		mrc_conn_fail(c, MRC_WC_REM_OP_ERR, now_ns);
+		conn_fail_wr(c, conn_wr_of(c, psn), MRC_WC_REM_OP_ERR, now_ns);
 		return MRC_OK;
 	}
 	conn_heard(c, now_ns);

@@ -149,12 +149,17 @@ conn_inflight_sub(struct mrc_conn *c, uint32_t size)
 	c->tx.inflight -= size;
 }
 
+/* conn.c */
+/* Ends the connection: WR number guilty completes with the status, all others flushed. */
+void conn_fail_wr(struct mrc_conn *c, uint64_t guilty, enum mrc_wc_status status, uint64_t now_ns);
 /* conn_timer.c */
 void conn_timer_arm(struct mrc_conn *c, uint64_t now_ns);
 void conn_heard(struct mrc_conn *c, uint64_t now_ns);
 /* conn_ack.c */
 enum mrc_drop conn_ack_sack(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns);
 enum mrc_drop conn_ack_ack(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns);
+/* The WR that holds a PSN, or the last that has PSNs. */
+uint64_t conn_wr_of(const struct mrc_conn *c, uint64_t psn);
 /* conn_loss.c */
 enum mrc_drop conn_loss_nack(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns);
 void

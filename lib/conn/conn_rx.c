@@ -29,22 +29,23 @@ form_ok(const struct mrc_conn *c, const struct mrc_view *v)
 	}
 }
 
-/* A Write-Imm needs a receive WR, and may be at most max_wimm ahead. */
+/* A Write-Imm needs a receive WR of its own, and may be at most max_wimm ahead. */
 static bool
 imm_ok(const struct mrc_conn *c, uint16_t rqmsn)
 {
 	const struct mrc_conn_rx *rx = &c->rx;
 	uint16_t ahead = (uint16_t)(rqmsn - rx->rq_done);
 
-	return ahead < c->p.max_wimm_dest &&
+	return ahead < c->p.max_wimm_dest && rx->imms[rqmsn & rx->imm_mask].psn == 0 &&
 	       ahead < atomic_load_explicit(&rx->rq_tail, memory_order_acquire) - rx->rq_head;
 }
 
-static void
+/* @return false: the message that ends at rcv_next does not carry the number whose turn it is */
+static bool
 imm_complete(struct mrc_conn *c)
 {
 	struct mrc_conn_rx *rx = &c->rx;
-	const struct mrc_rx_imm *im = &rx->imms[rx->rq_done & rx->imm_mask];
+	struct mrc_rx_imm *im = &rx->imms[rx->rq_done & rx->imm_mask];
 	struct mrc_cqe e = {.wr_id = rx->rq_wr_id[rx->rq_head & rx->rq_mask],
 		.qpn = c->p.qpn,
 		.byte_len = im->len,
@@ -53,28 +54,36 @@ imm_complete(struct mrc_conn *c)
 		.opcode = MRC_WC_RECV_RDMA_WITH_IMM,
 		.solicited = im->solicited};
 
+	if (im->psn != rx->next)
+		return false;
+	im->psn = 0;
 	rx->stats.received_bytes += im->len;
 	rx->rq_done++;
 	rx->rq_head++;
 	mrc_cq_push(c->p.recv_cq, &e);
 	atomic_store_explicit(&rx->rq_head_seen, rx->rq_head, memory_order_release);
+	return true;
 }
 
-/* rcv_next moves over what is there; messages end in order. @return messages completed */
-static uint32_t
-advance(struct mrc_conn *c)
+/* rcv_next moves over what is there; messages end in order. @return false: it met a Write-Imm out
+ * of turn, and stays there */
+static bool
+advance(struct mrc_conn *c, uint32_t *completed)
 {
 	struct mrc_conn_rx *rx = &c->rx;
 	uint32_t done = 0;
+	bool ok = true;
 
 	while (mrc_bitmap_test(&rx->got, rx->next)) {
+		if (mrc_bitmap_test(&rx->imm, rx->next)) {
+			ok = imm_complete(c);
+			if (!ok)
+				break;
+			mrc_bitmap_clear(&rx->imm, rx->next);
+		}
 		mrc_bitmap_clear(&rx->got, rx->next);
 		if (mrc_bitmap_test(&rx->last, rx->next)) {
 			mrc_bitmap_clear(&rx->last, rx->next);
-			if (mrc_bitmap_test(&rx->imm, rx->next)) {
-				mrc_bitmap_clear(&rx->imm, rx->next);
-				imm_complete(c);
-			}
 			done++;
 		}
 		rx->next++;
@@ -83,7 +92,8 @@ advance(struct mrc_conn *c)
 	rx->msgs = (rx->msgs + done) & MRC_PSN_MASK;
 	rx->msgs_unacked += done;
 	rx->stats.messages += done;
-	return done;
+	*completed = done;
+	return ok;
 }
 
 static void
@@ -98,8 +108,8 @@ mark_received(struct mrc_conn *c, const struct mrc_view *v, uint64_t psn)
 		mrc_bitmap_set(&rx->last, psn);
 	if (mrc_op_has_imm(v->hdr.opcode)) {
 		mrc_bitmap_set(&rx->imm, psn);
-		rx->imms[w->rqmsn & rx->imm_mask] =
-			(struct mrc_rx_imm){w->imm, w->dmalen, (v->hdr.flags & MRC_BTH_SE) != 0};
+		rx->imms[w->rqmsn & rx->imm_mask] = (struct mrc_rx_imm){
+			psn, w->imm, w->dmalen, (v->hdr.flags & MRC_BTH_SE) != 0};
 	}
 	if (psn > rx->highest)
 		rx->highest = psn;
@@ -174,6 +184,7 @@ conn_rx_write(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 	struct mrc_ctl about = {.psn = psn, .ev32 = v->ev32, .ts = v->hdr.ts, .tsr = v->hdr.tsr};
 	uint8_t m = v->ecn == MRC_ECN_CE && !v->trimmed ? MRC_SACK_M_SKIP_ONCE : MRC_SACK_M_NONE;
 	uint8_t *dst = NULL;
+	uint32_t done;
 
 	c->set->rx_ns = now_ns;
 	if (psn >= rx->next + rx->window) {
@@ -200,6 +211,8 @@ conn_rx_write(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 	mark_received(c, v, psn);
 	rx->last_seen = about;
 	rx->last_seen_ns = now_ns;
-	answer(c, v, &about, advance(c), now_ns);
+	if (!advance(c, &done))
+		return refuse(c, rx->next, MRC_AETH_NAK_INVALID, MRC_DROP_REMOTE_INVALID, now_ns);
+	answer(c, v, &about, done, now_ns);
 	return MRC_OK;
 }

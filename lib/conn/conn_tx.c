@@ -33,7 +33,7 @@ message_begin(struct mrc_conn *c, uint64_t now_ns)
 
 	if (wr->len > 0 && mrc_mem_check(c->ctx->mem, wr->lkey, c->p.pd, (uintptr_t)wr->addr,
 				   wr->len, 0) == NULL) {
-		mrc_conn_fail(c, MRC_WC_LOC_PROT_ERR, now_ns);
+		conn_fail_wr(c, tx->msg_next, MRC_WC_LOC_PROT_ERR, now_ns);
 		return false;
 	}
 	tx->msg_begun = true;

@@ -177,6 +177,7 @@ struct mrc_conn_tx {
 };
 
 struct mrc_rx_imm {
+	uint64_t psn; /* of the packet that brought it; 0: none has */
 	uint32_t imm, len;
 	bool solicited;
 };
