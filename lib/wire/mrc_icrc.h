@@ -14,7 +14,8 @@
 /**
  * CRC over the headers only.
  * @param ip the (inner) IP header, IPv4 without options or IPv6, followed by UDP and BTH
- * @param hdr_bytes from ip to the payload, BTH included
+ * @param hdr_bytes from ip to the payload, BTH included: at most 96, IPv6, UDP and the longest
+ * transport headers
  */
 uint32_t mrc_icrc_headers(const uint8_t *ip, unsigned hdr_bytes);
 

@@ -309,22 +309,29 @@ wire_backlog(const struct bed *b, const struct bed_wire *w)
 	return n;
 }
 
+/* The frame leaves when the line is free. */
 static inline void
-wire_put(struct bed *b, unsigned from, unsigned pl, struct rte_mbuf *m)
+wire_push(struct bed *b, unsigned from, unsigned pl, struct rte_mbuf *m)
 {
 	struct bed_wire *w = &b->n[from].out[pl];
 	uint64_t start = w->free_ns > b->now_ns ? w->free_ns : b->now_ns;
 
 	w->free_ns = start + m->pkt_len * 8 / 100; /* 100 Gb/s a plane */
-	if (b->dead[pl] || (b->fate != NULL && !b->fate(b, from, pl, m))) {
-		b->lost++;
-		rte_pktmbuf_free(m);
-		return;
-	}
 	ck_assert_uint_lt(w->tail - w->head, BED_WIRE);
 	w->q[w->tail % BED_WIRE].m = m;
 	w->q[w->tail % BED_WIRE].leaves_ns = w->free_ns;
 	w->q[w->tail++ % BED_WIRE].arrives_ns = w->free_ns + b->delay_ns[pl];
+}
+
+static inline void
+wire_put(struct bed *b, unsigned from, unsigned pl, struct rte_mbuf *m)
+{
+	if (!b->dead[pl] && (b->fate == NULL || b->fate(b, from, pl, m))) {
+		wire_push(b, from, pl, m);
+		return;
+	}
+	b->lost++;
+	rte_pktmbuf_free(m);
 }
 
 static inline bool
