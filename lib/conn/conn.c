@@ -199,6 +199,8 @@ mrc_conn_detach(struct mrc_conn *c)
 		if (ctx->ctl[i % MRC_CTL_RING].conn == c)
 			ctx->ctl[i % MRC_CTL_RING].conn = NULL;
 	conn_tx_unlink(c);
+	/* its share of the window is free for others */
+	conn_cc_wake(ctx, c->cc);
 	c->ctx = NULL;
 }
 

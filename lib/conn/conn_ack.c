@@ -65,8 +65,10 @@ cumulative(struct mrc_conn *c, uint64_t cack, uint64_t now_ns)
 	tx->limit = tx->una + tx->window - 1;
 	progress(c, now_ns);
 	if (tx->una == tx->psn_next) {
-		/* idle: rounding leftovers go */
+		/* all has arrived, whether rcvd_bytes has said so yet or not */
 		c->cc->inflight_bytes -= tx->inflight;
+		if (tx->inflight > 0)
+			tx->owed += tx->inflight;
 		tx->inflight = 0;
 	}
 }
@@ -147,6 +149,26 @@ missing(struct mrc_conn *c, const struct mrc_hdr_sack *h, uint64_t base, uint64_
 	}
 }
 
+/*
+ * rcvd_bytes went up, and congestion control is about to take that off inflight. What an idle
+ * connection gave back at once must not be taken off again. all: this SACK reports the last PSN
+ * sent.
+ */
+static void
+reported(struct mrc_conn *c, int64_t bytes, bool all)
+{
+	struct mrc_conn_tx *tx = &c->tx;
+	int64_t back = bytes < tx->owed ? bytes : tx->owed;
+
+	tx->owed -= back;
+	if (tx->una == tx->psn_next)
+		back = bytes; /* idle: the rest is rounding */
+	c->cc->inflight_bytes += back;
+	tx->inflight -= bytes - back;
+	if (all)
+		tx->owed = 0;
+}
+
 enum mrc_drop
 conn_ack_sack(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 {
@@ -192,11 +214,7 @@ conn_ack_sack(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 		if (units > 0) {
 			a.new_bytes = (uint32_t)units * 256;
 			tx->rcvd_units = h->rcvd_bytes;
-			/* an idle connection has given everything back already */
-			if (tx->una == tx->psn_next)
-				c->cc->inflight_bytes += a.new_bytes;
-			else
-				tx->inflight -= a.new_bytes;
+			reported(c, a.new_bytes, cack + 1 == tx->psn_next);
 		}
 		missing(c, h, base, h->bitmap, now_ns);
 	}

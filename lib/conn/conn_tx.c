@@ -202,6 +202,18 @@ record(struct mrc_conn *c, struct mrc_rec *r, unsigned ev, uint64_t now_ns)
 	}
 }
 
+/* After a full burst: would the next call send nothing, for want of data or window? */
+static bool
+pause_follows(const struct mrc_conn *c)
+{
+	const struct mrc_conn_tx *tx = &c->tx;
+
+	if (tx->queue.n > 0)
+		return !mrc_cc_may_send(c->cc, tx->rec[tx->queue.first].nominal);
+	/* the next new packet may be shorter than a full one: then one SACK more is asked for */
+	return !new_available(c) || !mrc_cc_may_send(c->cc, packet_nominal(c->p.mtu_bytes, false));
+}
+
 unsigned
 mrc_conn_tx(struct mrc_conn *c, uint16_t *room, struct mrc_txd *out, unsigned max, uint64_t now_ns)
 {
@@ -242,7 +254,7 @@ mrc_conn_tx(struct mrc_conn *c, uint16_t *room, struct mrc_txd *out, unsigned ma
 		n++;
 	}
 	/* a burst that ends with the last there is asks as well */
-	if (n == max && n > 0 && tx->queue.n == 0 && !new_available(c))
+	if (n == max && n > 0 && pause_follows(c))
 		out[n - 1].hdr.flags |= MRC_BTH_A;
 	if (n > 0)
 		conn_timer_arm(c, now_ns);
@@ -263,20 +275,27 @@ mrc_conn_unsent(struct mrc_conn *c, uint64_t psn)
 {
 	struct mrc_conn_tx *tx = &c->tx;
 	struct mrc_rec *r = rec_of(c, psn);
+	struct mrc_path_plane_stats *ps = &c->set->plane[c->set->ev[r->ev].plane].stats;
+	uint32_t len;
 
 	if (c->state == MRC_CONN_ERROR || psn < tx->una || psn >= tx->psn_next ||
 		r->state != MRC_REC_FLIGHT)
 		return;
 	list_remove(c, &tx->flight, r);
 	r->state = MRC_REC_QUEUED;
+	/* an earlier transmission may have arrived after all */
+	r->debited = true;
 	list_prepend(c, &tx->queue, r);
 	mrc_cc_unsent(c->cc, r->nominal);
 	tx->inflight -= r->nominal;
 	r->sends--;
+	len = packet_len(c, &tx->sq[r->msg & tx->sq_mask], r->pkt);
 	tx->stats.packets--;
+	tx->stats.bytes -= len;
 	tx->stats.unsent++;
 	c->set->ev[r->ev].sent--;
-	c->set->plane[c->set->ev[r->ev].plane].stats.sent_packets--;
+	ps->sent_packets--;
+	ps->sent_bytes -= len;
 	if (r->sends > 0)
 		tx->stats.rtx--;
 	conn_ready(c);

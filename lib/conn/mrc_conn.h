@@ -157,6 +157,7 @@ struct mrc_conn_tx {
 				none */
 	uint32_t rcvd_units; /* rcvd_bytes of the newest SACK, 24 bits */
 	int64_t inflight;    /* this connection's share of cc->inflight_bytes */
+	int64_t owed;	     /* given back by a transport ACK; rcvd_bytes has yet to report it */
 	uint64_t rack_ns;    /* send time of the latest-sent packet known delivered */
 	uint32_t reo_steps;  /* reorder window in base RTTs; grows when a loss proves spurious */
 	uint64_t heard_ns;   /* feedback last heard */
