@@ -16,7 +16,7 @@
 #include "eal.h"
 #include "mrc_ethdev.h"
 
-#define POOL_CACHE 512
+#define POOL_CACHE 128
 #define MBUFS_SLACK 4096
 #define FABRIC_FRAMES_MAX 16384
 #define CAPTURE_COPIES 4096

@@ -363,7 +363,8 @@ mrc_conn_rx(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 				.probe = true,
 				.probe_id = v->hdr.probe.probe_id};
 
-			if (v->hdr.probe.spdcid != (uint16_t)c->p.peer_qpn)
+			if (v->hdr.probe.spdcid != (uint16_t)c->p.peer_qpn ||
+				v->hdr.probe.dpdcid != (uint16_t)c->p.qpn)
 				return MRC_DROP_PEER;
 			conn_rsp_sack(c, &about,
 				v->ecn == MRC_ECN_CE ? MRC_SACK_M_SKIP_ONCE : MRC_SACK_M_NONE);

@@ -24,6 +24,14 @@
 #include "mrc_prng.h"
 #include "mrc_usid.h"
 
+/* Check notes every assertion in a file: on paths that run a million times only a failure is worth
+ * it. */
+#define BED_HOLDS(cond)                                                       \
+	do {                                                                  \
+		if (!(cond))                                                  \
+			ck_abort_msg("%s:%d: %s", __FILE__, __LINE__, #cond); \
+	} while (0)
+
 #define BED_PLANES 4
 #define BED_WIRE 4096	   /* frames on one wire at most */
 #define BED_BYTES 0x200000 /* memory of each node: source, and target of the other */
@@ -317,7 +325,7 @@ wire_push(struct bed *b, unsigned from, unsigned pl, struct rte_mbuf *m)
 	uint64_t start = w->free_ns > b->now_ns ? w->free_ns : b->now_ns;
 
 	w->free_ns = start + m->pkt_len * 8 / 100; /* 100 Gb/s a plane */
-	ck_assert_uint_lt(w->tail - w->head, BED_WIRE);
+	BED_HOLDS(w->tail - w->head < BED_WIRE);
 	w->q[w->tail % BED_WIRE].m = m;
 	w->q[w->tail % BED_WIRE].leaves_ns = w->free_ns;
 	w->q[w->tail++ % BED_WIRE].arrives_ns = w->free_ns + b->delay_ns[pl];
@@ -384,7 +392,7 @@ node_send(struct bed *b, unsigned from)
 	for (unsigned pl = 0; pl < BED_PLANES; pl++) {
 		unsigned k = out[pl].n < takes[pl] ? out[pl].n : takes[pl];
 
-		ck_assert_uint_le(out[pl].n, room[pl]);
+		BED_HOLDS(out[pl].n <= room[pl]);
 		for (unsigned i = 0; i < k; i++)
 			wire_put(b, from, pl, out[pl].pkts[i]);
 		if (k < out[pl].n) {
@@ -488,8 +496,8 @@ bed_wr(struct bed *b, unsigned from, uint64_t off, uint32_t len)
 static inline void
 bed_post(struct bed *b, unsigned from, const struct mrc_wr *wr)
 {
-	ck_assert_int_eq(mrc_conn_post_send(b->n[from].conn, wr), 0);
-	ck_assert(mrc_engine_ring(b->n[from].eng, 0, b->n[from].conn->p.qpn));
+	BED_HOLDS(mrc_conn_post_send(b->n[from].conn, wr) == 0);
+	BED_HOLDS(mrc_engine_ring(b->n[from].eng, 0, b->n[from].conn->p.qpn));
 }
 
 /* All posted so far by node 0 has completed, one way or the other. */

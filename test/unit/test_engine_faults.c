@@ -233,10 +233,10 @@ START_TEST(a_port_status_counts_however_many_probes_went_before_it)
 		b->n[0].set->plane_probes = 0xf;
 		b->n[0].set->dirty = true;
 		bed_post(b, 0, &wr);
-		ck_assert(bed_run(b, b->now_ns + BED_MS, bed_sq_empty));
+		BED_HOLDS(bed_run(b, b->now_ns + BED_MS, bed_sq_empty));
 		bed_run(b, b->now_ns + 1000, NULL);
-		ck_assert_uint_gt(requests_seen, before);
-		ck_assert_uint_eq(mrc_cq_poll(b->n[0].send_cq, &(struct mrc_cqe){0}, 1), 1);
+		BED_HOLDS(requests_seen > before);
+		BED_HOLDS(mrc_cq_poll(b->n[0].send_cq, &(struct mrc_cqe){0}, 1) == 1);
 	}
 	mrc_engine_plane(b->n[0].eng, 3, false, b->now_ns);
 	bed_run(b, b->now_ns + 10 * BED_MS, NULL);
@@ -295,7 +295,7 @@ START_TEST(a_corrupt_byte_never_reaches_memory)
 			refused++;
 			ck_assert_msg(bed_drops(b, 1) == 1, "byte %u:%s", at, bed_drops_text(b));
 			for (unsigned i = 0; i < 128; i++)
-				ck_assert(b->n[1].dst.base[i] == 0);
+				BED_HOLDS(b->n[1].dst.base[i] == 0);
 		} else {
 			harmless++;
 		}
@@ -453,7 +453,7 @@ START_TEST(each_bogus_frame_is_counted_under_its_own_reason_and_moves_nothing)
 		ck_assert_uint_eq(b->n[1].conn->state, MRC_CONN_RTS);
 		ck_assert_uint_eq(b->n[1].conn->rx.stats.packets, 0);
 		for (unsigned k = 0; k < 64; k++)
-			ck_assert(b->n[1].dst.base[k] == 0);
+			BED_HOLDS(b->n[1].dst.base[k] == 0);
 		bed_free(b);
 	}
 }
@@ -636,7 +636,7 @@ START_TEST(a_write_the_peer_must_not_take_ends_both_ends_and_writes_nothing)
 			ck_assert_uint_eq(e[k].status, MRC_WC_WR_FLUSH_ERR);
 		if (cases[i].how != NO_RECV && cases[i].how != PAST_END)
 			for (unsigned k = 0x20000; k < 0x20000 + 20000; k++)
-				ck_assert_msg(b->n[1].dst.base[k] == 0, "case %u", i);
+				BED_HOLDS(b->n[1].dst.base[k] == 0);
 		for (unsigned k = 0x60000; k < BED_BYTES - 100; k += 1000)
 			ck_assert_uint_eq(b->n[1].dst.base[k], 0);
 		bed_free(b);
