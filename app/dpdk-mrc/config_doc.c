@@ -52,14 +52,17 @@ static const char intro[] =
 	"appended for each peer), or `address`, a complete uSID list:\n"
 	"\n"
 	"    {\"name\": \"mine\", \"mode\": \"srv6\", \"backups\": 1, \"evs\": [\n"
-	"      {\"plane\": 1, \"via\": [\"1000\", \"1800\"]},\n"
-	"      {\"plane\": 1, \"via\": [\"1000\", \"1801\"]},\n"
+	"      {\"plane\": 1, \"via\": [\"1800\"]},\n"
+	"      {\"plane\": 1, \"via\": [\"1801\"]},\n"
 	"      {\"plane\": 2, \"address\": \"fcbb:bb00:2000:2801:2001:e200::\"}\n"
 	"    ]}\n"
 	"\n"
 	"uSIDs of the built-in fabric begin with the plane's digit: T0 number i is `P000 + i`, T1 "
 	"number j is `P800 + j`,\n"
-	"host port p of a T0 is `eP00 + p`.\n";
+	"host port p of a T0 is `eP00 + p`. A T0 knows its T1s by route, so `via` may begin with "
+	"the "
+	"T1; one that begins\n"
+	"with a T0 serves only the nodes of that leaf.\n";
 
 static bool
 is_group(const struct cfg_key *k)
