@@ -63,6 +63,7 @@ cumulative(struct mrc_conn *c, uint64_t cack, uint64_t now_ns)
 		tx->una++;
 	}
 	tx->limit = tx->una + tx->window - 1;
+	tx->stats.cack_last_ns = now_ns;
 	progress(c, now_ns);
 	if (tx->una == tx->psn_next) {
 		/* all has arrived, whether rcvd_bytes has said so yet or not */

@@ -121,7 +121,7 @@ mark_received(struct mrc_conn *c, const struct mrc_view *v, uint64_t psn)
 		if (psn > rx->unreported_hi)
 			rx->unreported_hi = psn;
 	}
-	rx->rcvd_nominal += v->udp_len + 40u;
+	rx->rcvd_nominal += v->udp_len + 40u + (uint32_t)c->p.nominal_adjust;
 	rx->stats.packets++;
 	rx->stats.bytes += v->payload_len;
 }
@@ -206,7 +206,8 @@ conn_rx_write(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 			MRC_ACCESS_REMOTE_WRITE);
 		if (dst == NULL)
 			return refuse(c, psn, MRC_AETH_NAK_ACCESS, MRC_DROP_REMOTE_ACCESS, now_ns);
-		memcpy(dst, v->payload, v->payload_len);
+		if (v->payload != NULL)
+			memcpy(dst, v->payload, v->payload_len);
 	}
 	mark_received(c, v, psn);
 	rx->last_seen = about;

@@ -17,10 +17,12 @@ packet_has_imm(const struct mrc_wr *wr, const struct mrc_tx_msg *m, uint32_t pkt
 }
 
 static uint16_t
-packet_nominal(uint32_t len, bool imm)
+packet_nominal(const struct mrc_conn *c, uint32_t len, bool imm)
 {
-	return (uint16_t)mrc_nominal_bytes(
-		TX_HDR_BYTES + (imm ? MRC_IMMDT_BYTES : 0) + ((len + 3) & ~3u) + MRC_ICRC_BYTES);
+	uint32_t hdr = TX_HDR_BYTES + (imm ? MRC_IMMDT_BYTES : 0) + MRC_ICRC_BYTES;
+
+	return (uint16_t)(mrc_nominal_bytes(hdr + ((len + 3) & ~3u)) +
+			  (uint32_t)c->p.nominal_adjust);
 }
 
 /* The first packet of a WR: its keys are checked, its PSNs and numbers given. */
@@ -100,7 +102,7 @@ next_rec(struct mrc_conn *c, uint64_t *psn, uint64_t now_ns)
 	r->lost_ev = MRC_EV_NONE;
 	r->sends = 0;
 	r->debited = false;
-	r->nominal = packet_nominal(packet_len(c, wr, r->pkt),
+	r->nominal = packet_nominal(c, packet_len(c, wr, r->pkt),
 		packet_has_imm(wr, &tx->msg[tx->msg_next & tx->sq_mask], r->pkt));
 	return r;
 }
@@ -211,7 +213,8 @@ pause_follows(const struct mrc_conn *c)
 	if (tx->queue.n > 0)
 		return !mrc_cc_may_send(c->cc, tx->rec[tx->queue.first].nominal);
 	/* the next new packet may be shorter than a full one: then one SACK more is asked for */
-	return !new_available(c) || !mrc_cc_may_send(c->cc, packet_nominal(c->p.mtu_bytes, false));
+	return !new_available(c) ||
+	       !mrc_cc_may_send(c->cc, packet_nominal(c, c->p.mtu_bytes, false));
 }
 
 unsigned

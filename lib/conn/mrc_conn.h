@@ -133,8 +133,9 @@ struct mrc_conn_tx_stats {
 	uint64_t trim, gap, timeout, port, nack; /* why they were needed */
 	uint64_t spurious;			 /* of them, not needed after all */
 	uint64_t probes, rto_fires;
-	uint64_t unsent;      /* refused by our own port and queued again */
-	uint64_t rtx_last_ns; /* time of the latest retransmission */
+	uint64_t unsent;       /* refused by our own port and queued again */
+	uint64_t rtx_last_ns;  /* time of the latest retransmission */
+	uint64_t cack_last_ns; /* time cack last moved */
 };
 
 struct mrc_conn_tx {
@@ -235,9 +236,11 @@ struct mrc_conn_params {
 	uint32_t sq_depth, rq_depth; /* powers of two */
 	uint32_t sack_threshold;     /* bytes we receive before we must SACK */
 	uint32_t peer_sack_threshold;
-	bool trim_nack;	  /* the peer answers trimmed packets: send trimmable */
-	bool window_nack; /* answer PSNs past the window by NACK, else drop them */
-	bool ts_us;	  /* timestamps in 1 us units, else 128 ns */
+	bool trim_nack;		/* the peer answers trimmed packets: send trimmable */
+	bool window_nack;	/* answer PSNs past the window by NACK, else drop them */
+	bool ts_us;		/* timestamps in 1 us units, else 128 ns */
+	int16_t nominal_adjust; /* bytes, added to each packet's size as congestion control counts:
+				   other header sizes in simulations; the same at both ends */
 	uint32_t pd;
 	struct mrc_cq *send_cq, *recv_cq;
 	struct mrc_path_set *set; /* shared */

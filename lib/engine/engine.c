@@ -14,7 +14,8 @@ mrc_engine_create(const struct mrc_engine_params *p, struct mrc_engine **out)
 
 	if (p->planes == 0 || p->planes > MRC_PLANES_MAX || p->conns_max == 0 ||
 		p->conns_max > MRC_CONNS_MAX || p->pool == NULL ||
-		rte_pktmbuf_priv_size(p->pool) < sizeof(struct mrc_mbuf_meta))
+		rte_pktmbuf_priv_size(p->pool) < sizeof(struct mrc_mbuf_meta) ||
+		rte_pktmbuf_data_room_size(p->pool) < RTE_PKTMBUF_HEADROOM + MRC_HDR_BYTES_MAX)
 		return -EINVAL;
 	eng = aligned_alloc(64, (sizeof(*eng) + 63) / 64 * 64);
 	if (eng == NULL)

@@ -42,9 +42,9 @@ check_icrc(const struct mrc_view *v)
 		       : MRC_DROP_ICRC;
 }
 
-static void
-rx_burst(
-	struct mrc_engine *eng, unsigned plane, struct rte_mbuf **pkts, unsigned n, uint64_t now_ns)
+static inline __attribute__((always_inline)) void
+rx_burst(struct mrc_engine *eng, unsigned plane, struct rte_mbuf **pkts, unsigned n,
+	uint64_t now_ns, const bool phantom)
 {
 	struct mrc_view views[MRC_BURST];
 	struct mrc_conn *conns[MRC_BURST];
@@ -56,17 +56,21 @@ rx_burst(
 	for (unsigned i = 0; i < n; i++) {
 		conns[i] = NULL;
 		/* a frame in several segments was not sent by any of our ports */
-		verdict[i] = pkts[i]->nb_segs != 1 ? MRC_DROP_LENGTH
-						   : mrc_view_parse(&views[i],
-							     rte_pktmbuf_mtod(pkts[i], uint8_t *),
-							     pkts[i]->data_len, &eng->p.wire);
+		verdict[i] =
+			pkts[i]->nb_segs != 1
+				? MRC_DROP_LENGTH
+				: mrc_view_parse(&views[i], rte_pktmbuf_mtod(pkts[i], uint8_t *),
+					  phantom ? pkts[i]->pkt_len : pkts[i]->data_len,
+					  &eng->p.wire);
 		bytes += pkts[i]->pkt_len;
+		if (phantom)
+			views[i].payload = NULL;
 		if (verdict[i] == MRC_OK)
 			verdict[i] = look_up(eng, plane, &views[i], &conns[i]);
 	}
 	/* check and delivery together: the payload is in cache once */
 	for (unsigned i = 0; i < n; i++) {
-		if (verdict[i] == MRC_OK)
+		if (!phantom && verdict[i] == MRC_OK)
 			verdict[i] = check_icrc(&views[i]);
 		if (verdict[i] != MRC_OK) {
 			eng_drop(eng, verdict[i]);
@@ -92,7 +96,10 @@ mrc_engine_rx(
 	for (unsigned i = 0; i < n; i += MRC_BURST) {
 		unsigned k = n - i < MRC_BURST ? n - i : MRC_BURST;
 
-		rx_burst(eng, plane, pkts + i, k, now_ns);
+		if (eng->p.phantom)
+			rx_burst(eng, plane, pkts + i, k, now_ns, true);
+		else
+			rx_burst(eng, plane, pkts + i, k, now_ns, false);
 		rte_pktmbuf_free_bulk(pkts + i, k);
 	}
 }

@@ -27,8 +27,8 @@ doorbells(struct mrc_engine *eng, uint64_t now_ns)
 	}
 }
 
-static void
-build(struct rte_mbuf *m, const struct mrc_txd *d)
+static inline __attribute__((always_inline)) void
+build(struct rte_mbuf *m, const struct mrc_txd *d, const bool phantom)
 {
 	const struct mrc_tmpl *t = &d->set->plane[d->plane].tmpl;
 	const struct mrc_path_ev *ev = &d->set->ev[d->ev];
@@ -41,6 +41,14 @@ build(struct rte_mbuf *m, const struct mrc_txd *d)
 
 	mrc_tmpl_write(frame, t, ev->value, ev->ev32, d->tclass, (uint16_t)udp_payload);
 	p += hdr;
+	meta->qpn = d->data ? d->conn->p.qpn : 0;
+	meta->ev = d->ev;
+	meta->psn = d->psn;
+	if (phantom) {
+		m->data_len = (uint16_t)(p - frame);
+		m->pkt_len = m->data_len - hdr + udp_payload;
+		return;
+	}
 	crc = mrc_icrc_headers(frame + t->ip_off, (unsigned)(p - frame) - t->ip_off);
 	if (d->payload_len > 0) {
 		crc = mrc_icrc_copy(crc, p, d->payload, d->payload_len);
@@ -54,8 +62,6 @@ build(struct rte_mbuf *m, const struct mrc_txd *d)
 	mrc_icrc_store(p, crc);
 	m->data_len = (uint16_t)(p + MRC_ICRC_BYTES - frame);
 	m->pkt_len = m->data_len;
-	meta->qpn = d->data ? d->conn->p.qpn : 0;
-	meta->psn = d->psn;
 }
 
 static void
@@ -64,7 +70,10 @@ emit(struct mrc_engine *eng, const struct mrc_txd *d, struct mrc_engine_txq *out
 	struct mrc_engine_txq *q = &out[d->plane];
 	struct rte_mbuf *m = eng->spare[--eng->spare_n];
 
-	build(m, d);
+	if (eng->p.phantom)
+		build(m, d, true);
+	else
+		build(m, d, false);
 	eng->stats[d->plane].tx_packets++;
 	eng->stats[d->plane].tx_bytes += m->pkt_len;
 	q->pkts[q->n++] = m;

@@ -31,6 +31,7 @@
 /* Private area of each mbuf of a node's pool: whose packet it is, should a port refuse it. */
 struct mrc_mbuf_meta {
 	uint32_t qpn; /* of data; 0: control, kept as it is */
+	uint16_t ev;  /* index in the path set; faults of a single path, in simulations */
 	uint64_t psn;
 };
 
@@ -50,6 +51,10 @@ struct mrc_engine_params {
 	const uint8_t (
 		*local_sid)[6]; /* per plane: locator block and uSID of this port; NULL: no SRv6 */
 	uint32_t conns_max;	/* 1 .. MRC_CONNS_MAX */
+	/* Simulated time: frames end after their headers, and pkt_len alone tells the rest. No
+	 * payload is read or written and no ICRC made or asked for; every other check stays. A
+	 * buffer of the pool holds MRC_HDR_BYTES_MAX at least. */
+	bool phantom;
 	uint64_t seed;
 	uint64_t now_ns;
 };

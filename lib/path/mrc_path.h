@@ -56,6 +56,7 @@ struct mrc_path_params {
 	uint64_t probe_backoff_max_ns;
 	uint64_t probe_gap_ns;	/* at most one suspect probe per this time */
 	unsigned probe_answers; /* consecutive answers that clear a suspect */
+	bool oblivious;		/* feedback moves no EV: the yardstick of simulations */
 	uint64_t now_ns;
 };
 

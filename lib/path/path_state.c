@@ -85,7 +85,7 @@ mrc_path_skip(struct mrc_path_set *set, unsigned ev, uint64_t now_ns)
 {
 	struct mrc_path_ev *e = &set->ev[ev];
 
-	if (e->state != MRC_EV_GOOD)
+	if (e->state != MRC_EV_GOOD || set->p.oblivious)
 		return;
 	e->state = MRC_EV_SKIP;
 	e->skip_until_ns = now_ns + set->p.base_rtt_ns;
@@ -119,7 +119,7 @@ mrc_path_fail(struct mrc_path_set *set, unsigned ev, uint64_t now_ns)
 	struct mrc_path_ev *e = &set->ev[ev];
 
 	e->failed_ns = now_ns;
-	if (e->state > MRC_EV_SKIP)
+	if (e->state > MRC_EV_SKIP || set->p.oblivious)
 		return false;
 	if (e->slot != MRC_EV_NONE && set->good <= set->p.min_active &&
 		backup_find(set, e->plane) == MRC_EV_NONE)

@@ -147,7 +147,8 @@ mrc_nominal_bytes(uint32_t udp_payload)
 /* A frame, parsed. Offsets are from the frame's first byte (Ethernet). */
 struct mrc_view {
 	const uint8_t *frame;
-	const uint8_t *payload; /* of a write; NULL for other packets and trimmed ones */
+	const uint8_t *payload; /* of a write; NULL for other packets, trimmed ones, and in
+				   simulations without payload */
 	uint32_t payload_len;	/* padding not counted */
 	uint16_t ip_off, udp_off, bth_off;
 	uint16_t icrc_off; /* where the ICRC stands; 0 for a trimmed packet */
