@@ -103,7 +103,7 @@ fuzz_nack(enum bed_end to)
 	const struct mrc_conn_tx *tx = &bed_conn(&b, to)->tx;
 	static const uint8_t reasons[] = {1, 1, 1, 2, 6, 7, 10, 11, 0, 200};
 	struct mrc_view v = {0};
-	uint64_t psn = near(tx->una);
+	uint64_t psn = near(tx->una + below((uint32_t)(tx->psn_next - tx->una) + 1));
 	const struct mrc_rec *r = &tx->rec[psn & tx->rec_mask];
 
 	v.hdr.opcode = MRC_OP_NACK;
@@ -150,10 +150,15 @@ fuzz_write(enum bed_end to)
 	const struct mrc_conn_rx *rx = &bed_conn(&b, to)->rx;
 	static const uint8_t payload[MTU + 4] = {1, 2, 3};
 	struct mrc_view v = {0};
-	uint8_t op = (uint8_t)(MRC_OP_WRITE_FIRST + below(6));
+	static const uint8_t ops[] = {
+		MRC_OP_WRITE_FIRST, MRC_OP_WRITE_MIDDLE, MRC_OP_WRITE_LAST, MRC_OP_WRITE_ONLY};
+	/* most wrong Write-Imms end a connection: few of them, so that the rest gets its turn */
+	uint8_t op = !one_in(40) ? ops[below(4)]
+		     : one_in(2) ? MRC_OP_WRITE_ONLY_IMM
+				 : MRC_OP_WRITE_LAST_IMM;
 
 	v.payload = payload;
-	v.payload_len = one_in(100) ? below(MTU + 2) : op >= MRC_OP_WRITE_LAST ? below(9) : MTU;
+	v.payload_len = one_in(400) ? below(MTU + 2) : op >= MRC_OP_WRITE_LAST ? below(9) : MTU;
 	v.hdr.opcode = op;
 	v.hdr.flags = (uint8_t)below(16);
 	v.hdr.psn = mrc_psn_wire(near(rx->next));
@@ -168,7 +173,7 @@ fuzz_write(enum bed_end to)
 						       : 5 * MTU;
 	if (op == MRC_OP_WRITE_LAST || op == MRC_OP_WRITE_LAST_IMM)
 		v.payload_len += v.payload_len == 0;
-	if (one_in(200))
+	if (one_in(800))
 		v.hdr.write.dmalen = (uint32_t)mrc_prng_u64(&prng);
 	v.hdr.write.rkey = one_in(500) ? (uint32_t)mrc_prng_u64(&prng) : open_key;
 	v.hdr.write.va = (uintptr_t)b.side[to].region->base + OPEN_AT +
