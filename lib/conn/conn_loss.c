@@ -92,6 +92,24 @@ conn_loss_spurious(struct mrc_conn *c, struct mrc_rec *r)
 	r->lost_ev = MRC_EV_NONE;
 }
 
+/*
+ * The packet was not lost, it was trimmed, and its NACK came on a slower plane than the SACK that
+ * showed it missing. Its EV is good; what is on its way again stays so.
+ */
+static void
+trim_acquits(struct mrc_conn *c, uint64_t psn, unsigned ev)
+{
+	struct mrc_conn_tx *tx = &c->tx;
+	struct mrc_rec *r = rec_of(c, psn);
+
+	if (psn < tx->una || psn >= tx->psn_next || ev == MRC_EV_NONE || r->lost_ev != ev ||
+		(r->state != MRC_REC_FLIGHT && r->state != MRC_REC_QUEUED))
+		return;
+	r->lost_ev = MRC_EV_NONE;
+	c->set->ev[ev].lost--;
+	mrc_path_restore(c->set, ev);
+}
+
 enum mrc_drop
 conn_loss_nack(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 {
@@ -111,6 +129,8 @@ conn_loss_nack(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 		return MRC_OK;
 	}
 	conn_heard(c, now_ns);
+	if (h->reason == MRC_NACK_TRIMMED || h->reason == MRC_NACK_TRIMMED_LASTHOP)
+		trim_acquits(c, psn, ev);
 	if (h->reason == MRC_NACK_TRIMMED && ev != MRC_EV_NONE)
 		mrc_path_skip(c->set, ev, now_ns);
 	/* anything but the latest transmission of a packet in flight is path feedback alone */

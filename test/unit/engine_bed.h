@@ -404,6 +404,30 @@ node_send(struct bed *b, unsigned from)
 	return any;
 }
 
+#define BED_OUTER 14
+#define BED_INNER (BED_OUTER + 40)
+#define BED_BTH (BED_INNER + 40 + 8)
+
+/* What a switch does to a trimmable packet instead of dropping it. @return false: it was none */
+static inline bool
+bed_trim(struct rte_mbuf *m)
+{
+	uint8_t *f = rte_pktmbuf_mtod(m, uint8_t *);
+	unsigned dscp = (unsigned)((f[BED_OUTER] & 0xf) << 2 | f[BED_OUTER + 1] >> 6);
+	unsigned keep = BED_BTH + MRC_BTH_BYTES + MRC_METH_BYTES + MRC_TSETH_BYTES + MRC_RETH_BYTES;
+	struct mrc_dscp d = MRC_DSCP_DEFAULTS;
+
+	if ((dscp != d.trimmable && dscp != d.trimmable_rtx) || m->data_len <= keep)
+		return false;
+	m->data_len = (uint16_t)keep;
+	m->pkt_len = keep;
+	f[BED_OUTER] = (uint8_t)((f[BED_OUTER] & 0xf0) | d.trimmed >> 2);
+	f[BED_OUTER + 1] = (uint8_t)((f[BED_OUTER + 1] & 0x3f) | (d.trimmed & 3) << 6);
+	f[BED_OUTER + 4] = (uint8_t)((keep - BED_INNER) >> 8);
+	f[BED_OUTER + 5] = (uint8_t)(keep - BED_INNER);
+	return true;
+}
+
 /* ---- time ---- */
 
 static inline uint64_t

@@ -127,6 +127,47 @@ START_TEST(a_plane_that_swallows_feedback_alone_costs_the_sender_little_and_cond
 }
 END_TEST
 
+static unsigned trims;
+
+static bool
+trim_some(struct bed *b, unsigned from, unsigned plane, struct rte_mbuf *m)
+{
+	if (from == 0 && mrc_prng_below(&b->prng, 20) == 0)
+		trims += bed_trim(m);
+	return true;
+}
+
+/* NACKs and SACKs come back on planes of different delay: now this one first, now that one. */
+START_TEST(trimmed_packets_are_sent_again_and_condemn_no_path_whichever_answer_is_first)
+{
+	struct bed_cfg cfg = {.exp_cnt = 8, .timeout = 12};
+	struct bed *b = bed_make(&cfg);
+	const struct mrc_conn_tx_stats *s = &b->n[0].conn->tx.stats;
+
+	for (unsigned pl = 0; pl < BED_PLANES; pl++)
+		b->delay_ns[pl] = 2000 + 3000 * pl;
+	trims = 0;
+	b->fate = trim_some;
+	for (unsigned i = 0; i < 128; i++) {
+		struct mrc_wr wr = bed_wr(b, 0, (i % 16) << 17, 1 << 17);
+
+		bed_post(b, 0, &wr);
+	}
+	ck_assert(bed_run(b, b->now_ns + 20 * BED_MS, bed_sq_empty));
+	ck_assert(bytes_equal(b, BED_BYTES));
+	ck_assert_uint_gt(trims, 100);
+	/* each once, and for no other reason */
+	ck_assert_msg(s->rtx == trims, "%lu for %u: trim %lu gap %lu timeout %lu", s->rtx, trims,
+		s->trim, s->gap, s->timeout);
+	ck_assert_uint_gt(s->gap, 0);
+	bed_run(b, b->now_ns + 20000, NULL);
+	ck_assert_msg(bed_bad(b->n[0].set) == 0, "%u bad of %lu", bed_bad(b->n[0].set),
+		b->n[0].set->ev_bad);
+	ck_assert_uint_eq(b->n[0].set->ev_recovered, b->n[0].set->ev_bad);
+	bed_free(b);
+}
+END_TEST
+
 START_TEST(a_plane_taken_out_by_hand_is_told_to_the_peer_and_blamed_for_nothing)
 {
 	struct bed_cfg cfg = {.exp_cnt = 8, .linear_cnt = 7, .timeout = 12};
@@ -655,6 +696,8 @@ engine_faults_suite(void)
 	tcase_add_test(t, a_plane_that_swallows_everything_is_left_and_comes_back_when_it_is_whole);
 	tcase_add_test(t,
 		a_plane_that_swallows_feedback_alone_costs_the_sender_little_and_condemns_nothing);
+	tcase_add_test(
+		t, trimmed_packets_are_sent_again_and_condemn_no_path_whichever_answer_is_first);
 	tcase_add_test(t, a_plane_taken_out_by_hand_is_told_to_the_peer_and_blamed_for_nothing);
 	tcase_add_test(t, a_port_status_that_is_lost_twice_still_reaches_the_peer);
 	tcase_add_test(t, a_port_status_counts_however_many_probes_went_before_it);
