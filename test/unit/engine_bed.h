@@ -33,6 +33,7 @@
 	} while (0)
 
 #define BED_PLANES 4
+#define BED_QPS 3	   /* at most, between the two nodes; they share path set and window */
 #define BED_WIRE 4096	   /* frames on one wire at most */
 #define BED_BYTES 0x200000 /* memory of each node: source, and target of the other */
 #define BED_VA UINT64_C(0x700000000000)
@@ -49,6 +50,7 @@ struct bed_cfg {
 	uint32_t pool;	   /* frames; 0: 4095 */
 	uint32_t rq_posts; /* receives posted at node 1 */
 	uint32_t psn[2];
+	unsigned qps; /* 0: one */
 };
 
 struct bed;
@@ -58,7 +60,8 @@ struct bed_node {
 	struct mrc_mem *mem;
 	struct mrc_cq *send_cq, *recv_cq;
 	struct mrc_cc cc;
-	struct mrc_conn *conn;
+	struct mrc_conn *conn; /* the first QP */
+	struct mrc_conn *qp[BED_QPS];
 	struct mrc_path_set *set;
 	struct mrc_addr gid;
 	struct mrc_region src, dst;
@@ -204,18 +207,14 @@ bed_node_make(struct bed *b, unsigned i)
 	ck_assert_int_eq(mrc_cc_init(&n->cc, &cc, NULL), 0);
 }
 
+/* QP number q of each node, one the other's peer. */
 static inline void
-bed_connect(struct bed *b)
+bed_connect(struct bed *b, unsigned q)
 {
 	uint32_t qpn[2];
 
-	for (unsigned i = 0; i < 2; i++) {
-		struct bed_node *n = &b->n[i];
-
-		n->set = bed_paths(b, i, &n->gid, &b->n[!i].gid);
-		ck_assert_int_eq(mrc_engine_peer_add(n->eng, &b->n[!i].gid, n->set), 0);
-		qpn[i] = mrc_engine_qpn(n->eng);
-	}
+	for (unsigned i = 0; i < 2; i++)
+		qpn[i] = mrc_engine_qpn(b->n[i].eng);
 	for (unsigned i = 0; i < 2; i++) {
 		struct bed_node *n = &b->n[i];
 		struct mrc_conn_params p = {.qpn = qpn[i],
@@ -245,11 +244,11 @@ bed_connect(struct bed *b)
 			.set = n->set,
 			.cc = &n->cc};
 
-		ck_assert_int_eq(mrc_conn_create(&p, &n->conn), 0);
-		ck_assert_int_eq(mrc_engine_attach(n->eng, n->conn, b->now_ns), 0);
+		ck_assert_int_eq(mrc_conn_create(&p, &n->qp[q]), 0);
+		ck_assert_int_eq(mrc_engine_attach(n->eng, n->qp[q], b->now_ns), 0);
 	}
 	for (uint64_t r = 0; r < b->cfg.rq_posts; r++)
-		ck_assert_int_eq(mrc_conn_post_recv(b->n[1].conn, 1000 + r), 0);
+		ck_assert_int_eq(mrc_conn_post_recv(b->n[1].qp[q], 1000 + r), 0);
 }
 
 static inline struct bed *
@@ -277,7 +276,16 @@ bed_make(const struct bed_cfg *cfg)
 		b->delay_ns[pl] = 3000 + 700 * pl; /* planes are never quite alike */
 	bed_node_make(b, 0);
 	bed_node_make(b, 1);
-	bed_connect(b);
+	for (unsigned i = 0; i < 2; i++) {
+		struct bed_node *n = &b->n[i];
+
+		n->set = bed_paths(b, i, &n->gid, &b->n[!i].gid);
+		ck_assert_int_eq(mrc_engine_peer_add(n->eng, &b->n[!i].gid, n->set), 0);
+	}
+	for (unsigned q = 0; q < (cfg->qps == 0 ? 1 : cfg->qps); q++)
+		bed_connect(b, q);
+	b->n[0].conn = b->n[0].qp[0];
+	b->n[1].conn = b->n[1].qp[0];
 	return b;
 }
 

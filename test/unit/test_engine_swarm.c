@@ -29,7 +29,10 @@ enum fault {
 struct swarm {
 	unsigned faults, seed;
 	bool on;
-	uint64_t posted[2], done[2], imms[2], imms_done[2];
+	unsigned qps;
+	struct tally {
+		uint64_t posted, done, imms, imms_done;
+	} t[2][BED_QPS];   /* by sender */
 	uint8_t *wrote[2]; /* bytes that a write covers, by sender */
 	uint64_t flip_ns;
 };
@@ -70,25 +73,44 @@ swarm_fate(struct bed *b, unsigned from, unsigned plane, struct rte_mbuf *m)
 }
 
 static void
+swarm_post_qp(struct bed *b, struct swarm *s, unsigned from, unsigned q)
+{
+	struct mrc_conn *c = b->n[from].qp[q];
+	struct tally *t = &s->t[from][q];
+
+	while (atomic_load(&c->tx.sq_tail) - atomic_load(&c->tx.sq_head) < 20) {
+		uint32_t len = mrc_prng_below(&b->prng, chance(b, 4) ? 200000 : 9000);
+		uint64_t off = mrc_prng_below(&b->prng, BED_BYTES - 200000);
+		struct mrc_wr wr = bed_wr(b, from, off, len);
+
+		wr.wr_id = t->posted++;
+		if (chance(b, 3)) {
+			wr.opcode = MRC_WR_WRITE_IMM;
+			wr.imm = (uint32_t)t->imms++;
+		}
+		memset(s->wrote[from] + off, 1, len);
+		BED_HOLDS(mrc_conn_post_send(c, &wr) == 0);
+		BED_HOLDS(mrc_engine_ring(b->n[from].eng, q, c->p.qpn));
+	}
+}
+
+static void
 swarm_post(struct bed *b, struct swarm *s)
 {
-	for (unsigned from = 0; from < 2; from++) {
-		const struct mrc_conn_tx *tx = &b->n[from].conn->tx;
+	for (unsigned from = 0; from < 2; from++)
+		for (unsigned q = 0; q < s->qps; q++)
+			swarm_post_qp(b, s, from, q);
+}
 
-		while (atomic_load(&tx->sq_tail) - atomic_load(&tx->sq_head) < 20) {
-			uint32_t len = mrc_prng_below(&b->prng, chance(b, 4) ? 200000 : 9000);
-			uint64_t off = mrc_prng_below(&b->prng, BED_BYTES - 200000);
-			struct mrc_wr wr = bed_wr(b, from, off, len);
+static unsigned
+qp_of(const struct bed *b, unsigned node, uint32_t qpn)
+{
+	unsigned q = 0;
 
-			wr.wr_id = s->posted[from]++;
-			if (chance(b, 3)) {
-				wr.opcode = MRC_WR_WRITE_IMM;
-				wr.imm = (uint32_t)s->imms[from]++;
-			}
-			memset(s->wrote[from] + off, 1, len);
-			bed_post(b, from, &wr);
-		}
-	}
+	while (q < BED_QPS && (b->n[node].qp[q] == NULL || b->n[node].qp[q]->p.qpn != qpn))
+		q++;
+	BED_HOLDS(q < BED_QPS);
+	return q;
 }
 
 static void
@@ -98,18 +120,23 @@ swarm_reap(struct bed *b, struct swarm *s)
 
 	for (unsigned i = 0; i < 2; i++) {
 		while (mrc_cq_poll(b->n[i].send_cq, &e, 1) == 1) {
-			if (e.status != MRC_WC_SUCCESS || e.wr_id != s->done[i])
+			struct tally *t = &s->t[i][qp_of(b, i, e.qpn)];
+
+			if (e.status != MRC_WC_SUCCESS || e.wr_id != t->done)
 				ck_abort_msg(
 					"seed %u: node %u completed %lu with status %u, not %lu",
-					s->seed, i, e.wr_id, e.status, s->done[i]);
-			s->done[i]++;
+					s->seed, i, e.wr_id, e.status, t->done);
+			t->done++;
 		}
 		while (mrc_cq_poll(b->n[i].recv_cq, &e, 1) == 1) {
-			if (e.status != MRC_WC_SUCCESS || e.imm != s->imms_done[!i])
+			unsigned q = qp_of(b, i, e.qpn);
+			struct tally *t = &s->t[!i][q];
+
+			if (e.status != MRC_WC_SUCCESS || e.imm != t->imms_done)
 				ck_abort_msg("seed %u: node %u received imm %u with status %u",
 					s->seed, i, e.imm, e.status);
-			s->imms_done[!i]++;
-			BED_HOLDS(mrc_conn_post_recv(b->n[i].conn, 7) == 0);
+			t->imms_done++;
+			BED_HOLDS(mrc_conn_post_recv(b->n[i].qp[q], 7) == 0);
 		}
 	}
 }
@@ -138,40 +165,76 @@ swarm_settled(struct bed *b)
 	struct swarm *s = b->arg;
 
 	swarm_reap(b, s);
-	for (unsigned i = 0; i < 2; i++)
-		if (s->done[i] != s->posted[i] || s->imms_done[i] != s->imms[i] ||
-			bed_bad(b->n[i].set) > 0 || mrc_engine_busy(b->n[i].eng))
+	for (unsigned i = 0; i < 2; i++) {
+		for (unsigned q = 0; q < s->qps; q++)
+			if (s->t[i][q].done != s->t[i][q].posted ||
+				s->t[i][q].imms_done != s->t[i][q].imms)
+				return false;
+		if (bed_bad(b->n[i].set) > 0 || mrc_engine_busy(b->n[i].eng))
 			return false;
+	}
 	return true;
+}
+
+static void
+swarm_judge_qp(const struct swarm *s, const struct mrc_conn *c)
+{
+	const struct mrc_conn_tx_stats *t = &c->tx.stats;
+
+	ck_assert_msg(
+		c->tx.flight.n == 0 && c->tx.queue.n == 0 && c->rx.ooo == 0, "seed %u", s->seed);
+	ck_assert_msg(c->tx.inflight == 0, "seed %u: QP %x has %ld under way", s->seed, c->p.qpn,
+		c->tx.inflight);
+	if (!(s->faults & LOSING))
+		ck_assert_msg(t->rtx == 0 && c->set->ev_bad == 0,
+			"seed %u faults %x: rtx %lu gap %lu timeout %lu bad %lu", s->seed,
+			s->faults, t->rtx, t->gap, t->timeout, c->set->ev_bad);
 }
 
 static void
 swarm_judge(struct bed *b, const struct swarm *s)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		const struct mrc_conn *c = b->n[i].conn;
-		const struct mrc_conn_tx_stats *t = &c->tx.stats;
 		const uint8_t *src = b->n[i].src.base, *dst = b->n[!i].dst.base;
 
 		for (size_t k = 0; k < BED_BYTES; k++)
 			if (dst[k] != (s->wrote[i][k] ? src[k] : 0))
 				ck_abort_msg("seed %u: byte %zu from node %u", s->seed, k, i);
-		ck_assert_msg(c->tx.flight.n == 0 && c->tx.queue.n == 0, "seed %u", s->seed);
-		ck_assert_msg(c->tx.inflight == 0 && b->n[i].cc.inflight_bytes == 0,
-			"seed %u: node %u has %ld, its window %ld under way", s->seed, i,
-			c->tx.inflight, b->n[i].cc.inflight_bytes);
-		ck_assert_msg(c->rx.ooo == 0, "seed %u", s->seed);
-		if (!(s->faults & LOSING))
-			ck_assert_msg(t->rtx == 0 && b->n[i].set->ev_bad == 0,
-				"seed %u faults %x: rtx %lu gap %lu timeout %lu bad %lu", s->seed,
-				s->faults, t->rtx, t->gap, t->timeout, b->n[i].set->ev_bad);
+		for (unsigned q = 0; q < s->qps; q++) {
+			ck_assert_uint_gt(s->t[i][q].done, 20);
+			swarm_judge_qp(s, b->n[i].qp[q]);
+		}
+		ck_assert_msg(b->n[i].cc.inflight_bytes == 0, "seed %u: window of node %u has %ld",
+			s->seed, i, b->n[i].cc.inflight_bytes);
 	}
+}
+
+/* What is not finished, for a message. */
+static const char *
+swarm_text(const struct bed *b, const struct swarm *s)
+{
+	static char text[1024];
+	size_t at = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		at += (size_t)snprintf(text + at, sizeof(text) - at, " node %u: bad %u busy %d;", i,
+			bed_bad(b->n[i].set), mrc_engine_busy(b->n[i].eng));
+		for (unsigned q = 0; q < s->qps; q++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at,
+				" QP %u did %lu of %lu, %u in flight, %u queued;", q,
+				s->t[i][q].done, s->t[i][q].posted, b->n[i].qp[q]->tx.flight.n,
+				b->n[i].qp[q]->tx.queue.n);
+	}
+	return text;
 }
 
 static void
 swarm_run(unsigned seed, unsigned faults)
 {
+	static const uint64_t windows[] = {1 << 20, 1 << 16, 9000, 1 << 18, 4300};
 	struct bed_cfg cfg = {.rq_posts = 256,
+		.window_bytes = windows[seed % 5],
+		.qps = seed % 4 == 3 ? BED_QPS : 1,
 		.exp_cnt = MRC_EXP_CNT_MAX,
 		.linear_cnt = 7,
 		.timeout = 9,
@@ -181,7 +244,7 @@ swarm_run(unsigned seed, unsigned faults)
 		.ring = faults & SMALL_RING ? 4 : 0,
 		.pool = faults & SMALL_POOL ? 300 : 0,
 		.mtu_bytes = faults & SMALL_MTU ? 512 : 0};
-	struct swarm s = {.faults = faults, .seed = seed, .on = true};
+	struct swarm s = {.faults = faults, .seed = seed, .on = true, .qps = cfg.qps};
 	struct bed *b = bed_make(&cfg);
 	uint64_t t0 = b->now_ns;
 
@@ -192,8 +255,9 @@ swarm_run(unsigned seed, unsigned faults)
 		s.wrote[i] = calloc(1, BED_BYTES);
 		ck_assert_ptr_nonnull(s.wrote[i]);
 	}
-	for (unsigned r = 0; r < 256; r++)
-		BED_HOLDS(mrc_conn_post_recv(b->n[0].conn, 7) == 0);
+	for (unsigned q = 0; q < s.qps; q++)
+		for (unsigned r = 0; r < 256; r++)
+			BED_HOLDS(mrc_conn_post_recv(b->n[0].qp[q], 7) == 0);
 	while (b->now_ns < t0 + 3 * BED_MS) {
 		swarm_post(b, &s);
 		swarm_weather(b, &s);
@@ -205,15 +269,11 @@ swarm_run(unsigned seed, unsigned faults)
 	for (unsigned i = 0; i < 2; i++)
 		for (unsigned pl = 0; pl < BED_PLANES; pl++)
 			mrc_engine_plane(b->n[i].eng, pl, true, b->now_ns);
-	ck_assert_msg(bed_run(b, b->now_ns + 60 * BED_MS, swarm_settled),
-		"seed %u faults %x: %lu of %lu, %lu of %lu writes, bad %u %u, busy %d %d;%s", seed,
-		faults, s.done[0], s.posted[0], s.done[1], s.posted[1], bed_bad(b->n[0].set),
-		bed_bad(b->n[1].set), mrc_engine_busy(b->n[0].eng), mrc_engine_busy(b->n[1].eng),
-		bed_drops_text(b));
+	ck_assert_msg(bed_run(b, b->now_ns + 60 * BED_MS, swarm_settled), "seed %u faults %x:%s%s",
+		seed, faults, swarm_text(b, &s), bed_drops_text(b));
 	/* what still flies lands: late copies, answers */
 	bed_run(b, b->now_ns + 2 * BED_MS, NULL);
 	swarm_judge(b, &s);
-	ck_assert_uint_gt(s.done[0], 50);
 	for (unsigned i = 0; i < 2; i++)
 		free(s.wrote[i]);
 	bed_free(b);
