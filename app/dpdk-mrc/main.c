@@ -103,6 +103,7 @@ job_run(struct daemon *d, const struct args_job *job, struct job_result *res)
 			snprintf(t.err, sizeof(t.err), "interrupted by %s after %.1f MB",
 				strsignal(stop), (double)t.done / 1e6);
 		transfer_report(&t, stdout);
+		fflush(stdout);
 	}
 	if (rc == 0) {
 		transfer_sha_text(t.sha_sent, sha);

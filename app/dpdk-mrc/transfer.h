@@ -69,7 +69,7 @@ struct transfer {
 	uint64_t progress_ns;
 	struct transfer_mark shown;
 	uint64_t ev_bad_before, ev_back_before; /* the path set outlives transfers */
-	bool tty;
+	bool tty, checking;
 	char err[512];
 };
 

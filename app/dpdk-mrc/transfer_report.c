@@ -91,6 +91,15 @@ transfer_progress(struct transfer *t, FILE *out)
 	if (now - t->progress_ns < (t->tty ? PROGRESS_TTY_NS : PROGRESS_PLAIN_NS))
 		return;
 	t->progress_ns = now;
+	if (t->mark[TRANSFER_END].set) {
+		/* said once: the rest is SHA-256 and the disk */
+		if (!t->checking)
+			fprintf(out, "%sall placed, checking%s", t->tty ? "\r" : "",
+				t->tty ? " ...\033[K" : "\n");
+		t->checking = true;
+		fflush(out);
+		return;
+	}
 	transfer_mark_take(t, &m);
 	if (!t->shown.set || m.ns <= t->shown.ns) {
 		t->shown = m;
