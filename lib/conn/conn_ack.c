@@ -212,11 +212,9 @@ conn_ack_sack(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 	}
 	cumulative(c, cack, now_ns);
 	if (units >= 0) {
-		if (units > 0) {
-			a.new_bytes = (uint32_t)units * 256;
-			tx->rcvd_units = h->rcvd_bytes;
-			reported(c, a.new_bytes, cack + 1 == tx->psn_next);
-		}
+		a.new_bytes = (uint32_t)units * 256;
+		tx->rcvd_units = h->rcvd_bytes;
+		reported(c, a.new_bytes, cack + 1 == tx->psn_next);
 		missing(c, h, base, h->bitmap, now_ns);
 	}
 	if (a.rtt_valid)

@@ -5,6 +5,7 @@
  */
 #include "conn_bed.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define LEN 256
@@ -312,6 +313,98 @@ START_TEST(overtaking_still_means_what_it_says_after_an_ev_rested_for_half_the_n
 }
 END_TEST
 
+/* ---- what congestion control is told ---- */
+
+static char told[128];
+
+static void
+tell(const char *what, uint32_t size)
+{
+	snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s %u ", what, size);
+}
+
+static void
+tell_sack(struct mrc_cc *cc, const struct mrc_cc_ack *a)
+{
+	tell(a->ecn ? "marked" : "sack", a->new_bytes);
+}
+
+static void
+tell_trim(struct mrc_cc *cc, uint32_t size, uint64_t now_ns)
+{
+	tell("trim", size);
+}
+
+static void
+tell_loss(struct mrc_cc *cc, uint32_t size, uint64_t now_ns)
+{
+	tell("loss", size);
+}
+
+static void
+tell_spurious(struct mrc_cc *cc, uint32_t size)
+{
+	tell("spurious", size);
+}
+
+START_TEST(congestion_control_is_told_each_thing_once)
+{
+	struct mrc_cc_ops ops;
+	struct mrc_view v;
+
+	open_with(4, 2, 0);
+	ops = *b.side[BED_A].cc.ops;
+	ops.on_sack = tell_sack;
+	ops.on_trim = tell_trim;
+	ops.on_loss = tell_loss;
+	ops.on_spurious = tell_spurious;
+	b.side[BED_A].cc.ops = &ops;
+	told[0] = 0;
+	/* 2 overtakes 0: lost. 3 is trimmed. Then 0 shows up, late. 1 is marked. */
+	ck_assert_int_eq(sack(-1, 0, 0x4, 2), MRC_OK);
+	v = bed_view_nack(&b, &b.wire[3], MRC_NACK_TRIMMED);
+	ck_assert_int_eq(bed_rx(&b, BED_A, &v), MRC_OK);
+	ck_assert_int_eq(sack(0, 2, 0x1, 3), MRC_OK);
+	v = bed_view_sack(&b, bed_psn(&b, BED_A, 2), bed_psn(&b, BED_A, 3), 0);
+	v.hdr.sack.m = MRC_SACK_M_SKIP_ONCE;
+	v.hdr.sack.rcvd_bytes = 5;
+	ck_assert_int_eq(bed_rx(&b, BED_A, &v), MRC_OK);
+	ck_assert_str_eq(told, "loss 344 sack 512 trim 344 spurious 344 sack 256 marked 512 ");
+	bed_close(&b);
+}
+END_TEST
+
+START_TEST(an_rtt_counts_only_if_the_stamp_says_whose_and_cannot_alias)
+{
+	/* unit, time since sending, what is added to the stamp; does the sample count? */
+	static const struct {
+		bool ns128;
+		uint64_t after_ns;
+		uint16_t twist;
+		bool counts;
+	} cases[] = {{true, 5000, 0, true}, {true, 5000, 1, false}, {true, 4194304, 0, true},
+		{true, 4194305, 0, false}, {false, 4194305, 0, true}, {false, 32768000, 0, true},
+		{false, 32768001, 0, false}, {false, 5000, 0xffff, false}};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bed_params p = {.ts_128ns = cases[i].ns128, .timeout = 20};
+		struct mrc_view v;
+
+		bed_open(&b, &p);
+		bed_write(&b, BED_A, 0, LEN);
+		bed_send(&b, BED_A);
+		b.now_ns += cases[i].after_ns;
+		v = bed_view_sack(&b, bed_psn(&b, BED_A, 0), bed_psn(&b, BED_A, 1), 0);
+		v.hdr.sack.ack_psn_offset = 0;
+		v.hdr.ts = (uint16_t)(b.wire[0].v.hdr.ts + cases[i].twist);
+		ck_assert_int_eq(bed_rx(&b, BED_A, &v), MRC_OK);
+		ck_assert_uint_eq(
+			b.side[BED_A].set->srtt_ns, cases[i].counts ? cases[i].after_ns : 0);
+		bed_close(&b);
+	}
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -331,6 +424,8 @@ suite(void)
 	tcase_add_test(t, after_spurious_losses_the_reorder_window_is_longer);
 	tcase_add_test(
 		t, overtaking_still_means_what_it_says_after_an_ev_rested_for_half_the_numbers);
+	tcase_add_test(t, congestion_control_is_told_each_thing_once);
+	tcase_add_test(t, an_rtt_counts_only_if_the_stamp_says_whose_and_cannot_alias);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -181,11 +181,12 @@ END_TEST
 
 START_TEST(a_retransmission_never_takes_the_ev_that_lost_the_packet)
 {
-	unsigned lost_by, at = 1;
+	unsigned lost_by, at = 0;
 
-	/* the second of four packets is trimmed on every EV it takes, forty times over */
+	/* the first of four packets is trimmed on every EV it takes, forty times over; at first the
+	 * rotation has come round to its EV again */
 	open_with(4, 4, 0);
-	lost_by = b.wire[1].ev;
+	lost_by = b.wire[0].ev;
 	for (unsigned n = 0; n < 40; n++) {
 		b.now_ns += 1000;
 		bed_arrive(&b, at, n % 3 == 0 ? BED_LASTHOP : BED_TRIM);
@@ -194,7 +195,7 @@ START_TEST(a_retransmission_never_takes_the_ev_that_lost_the_packet)
 		bed_arrive_all(&b, at);
 		at = b.wire_n;
 		ck_assert_uint_eq(bed_send(&b, BED_A), 1);
-		ck_assert_uint_eq(b.wire[at].psn, bed_psn(&b, BED_A, 1));
+		ck_assert_uint_eq(b.wire[at].psn, bed_psn(&b, BED_A, 0));
 		ck_assert_uint_ne(b.wire[at].ev, lost_by);
 		lost_by = b.wire[at].ev;
 	}
@@ -304,6 +305,7 @@ START_TEST(a_port_that_goes_down_sends_its_packets_again_on_others_and_blames_no
 	ck_assert_uint_eq(bed_send(&b, BED_A), 4);
 	for (unsigned i = n; i < b.wire_n; i++) {
 		ck_assert_uint_eq(b.wire[i].plane, 0);
+		ck_assert_uint_eq(b.wire[b.wire[i].psn - b.wire[0].psn].plane, 1);
 		/* in the order they were sent first */
 		ck_assert(i == n || b.wire[i].psn > b.wire[i - 1].psn);
 	}

@@ -69,6 +69,15 @@ static const struct story stories[] = {
 		{{"1-62", PLAIN, false}, {"63", ASKS, true, -1, 0, ~BIT(0), 63, 63},
 			{"65", ASKS, true, -1, 0, ~BIT(0), 65, 64},
 			{"66", ASKS, true, -1, 3, ~BIT(61), 66, 65}}},
+	{"a hole at the last bit was reported with the one at the first", 1 << 20,
+		{{"1-62,64-65", PLAIN, true, -1, 1, ~BIT(62), 65, 64},
+			{"66-129", PLAIN, true, -1, 0, ~(BIT(0) | BIT(63)), 129, 128},
+			{"130", ASKS, true, -1, 65, ONES, 130, 129},
+			{"131", ASKS, true, -1, 0, ~(BIT(0) | BIT(63)), 131, 130}}},
+	{"news that spans several bitmaps is told piece by piece", 1 << 20,
+		{{"0,10,80", PLAIN, false}, {"200", ASKS, true, 0, 1, BIT(9), 200, 3},
+			{"201", ASKS, true, 0, 1, BIT(9), 201, 4},
+			{"202", ASKS, true, 0, 65, BIT(15), 202, 5}}},
 	{"news beyond what one bitmap holds", 1 << 20,
 		{{"0,10", PLAIN, false}, {"110", ASKS, true, 0, 1, BIT(9), 110, 2},
 			/* a hole's turn, then the rest of the news */
@@ -224,6 +233,44 @@ START_TEST(a_small_packet_counts_as_1024_bytes_and_a_large_one_as_what_it_is)
 }
 END_TEST
 
+START_TEST(a_marked_probe_is_answered_with_the_mark)
+{
+	const struct bed_params p = {0};
+	struct mrc_view v = {.ecn = MRC_ECN_CE};
+	struct bed b;
+
+	bed_open(&b, &p);
+	v.hdr.opcode = MRC_OP_PROBE;
+	v.hdr.probe.spdcid = (uint16_t)bed_conn(&b, BED_A)->p.qpn;
+	v.hdr.probe.dpdcid = (uint16_t)bed_conn(&b, BED_B)->p.qpn;
+	ck_assert_int_eq(bed_rx(&b, BED_B, &v), MRC_OK);
+	ck_assert_uint_eq(bed_send(&b, BED_B), 1);
+	ck_assert(b.wire[0].v.hdr.sack.probe);
+	ck_assert_uint_eq(b.wire[0].v.hdr.sack.m, MRC_SACK_M_SKIP_ONCE);
+	bed_close(&b);
+}
+END_TEST
+
+START_TEST(data_and_feedback_tell_the_path_set_when_they_came)
+{
+	const struct bed_params p = {.threshold = 1};
+	struct bed b;
+
+	bed_open(&b, &p);
+	bed_write(&b, BED_A, 0, LEN);
+	bed_send(&b, BED_A);
+	bed_wait(&b, 5000);
+	bed_arrive(&b, 0, BED_WHOLE);
+	ck_assert_uint_eq(b.side[BED_B].set->rx_ns, b.now_ns);
+	bed_send(&b, BED_B);
+	bed_wait(&b, 5000);
+	bed_arrive_all(&b, 1);
+	ck_assert_uint_eq(b.side[BED_A].set->fb_ns, b.now_ns);
+	ck_assert_uint_eq(b.side[BED_A].set->rx_ns, 0);
+	bed_close(&b);
+}
+END_TEST
+
 START_TEST(a_sack_written_late_carries_the_newest_state)
 {
 	struct bed b;
@@ -352,6 +399,8 @@ suite(void)
 
 	tcase_add_loop_test(t, each_arrival_brings_the_sack_it_should_and_no_other, 0, n);
 	tcase_add_test(t, a_small_packet_counts_as_1024_bytes_and_a_large_one_as_what_it_is);
+	tcase_add_test(t, a_marked_probe_is_answered_with_the_mark);
+	tcase_add_test(t, data_and_feedback_tell_the_path_set_when_they_came);
 	tcase_add_test(t, a_sack_written_late_carries_the_newest_state);
 	tcase_add_test(t, the_timers_sack_gives_no_rtt_that_contains_the_wait);
 	tcase_add_loop_test(

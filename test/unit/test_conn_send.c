@@ -178,6 +178,11 @@ START_TEST(the_sender_stops_one_short_of_the_window_and_goes_on_as_cack_moves)
 	n = b.wire_n;
 	ck_assert_uint_eq(bed_send(&b, BED_A), 10);
 	ck_assert_uint_eq(b.wire[n + 9].psn, bed_psn(&b, BED_A, 1032));
+	/* bits below cack share their place in the rings with PSNs just sent */
+	n = tx()->flight.n;
+	v = bed_view_sack(&b, bed_psn(&b, BED_A, 0), bed_psn(&b, BED_A, 1), 0x1ff);
+	ck_assert_int_eq(bed_rx(&b, BED_A, &v), MRC_OK);
+	ck_assert_uint_eq(tx()->flight.n, n);
 	bed_close(&b);
 }
 END_TEST
@@ -374,6 +379,18 @@ START_TEST(bytes_that_a_transport_ack_gave_back_are_not_given_back_again_by_the_
 	bed_arrive_all(&b, 0);
 	ck_assert(bed_settle(&b));
 	ck_assert_ptr_null(bed_idle_fault(&b, BED_A));
+	/* nor does rounding add up to a debt */
+	for (unsigned i = 0; i < 40; i++) {
+		bed_wire_clear(&b);
+		bed_write(&b, BED_A, 0, 1 + i);
+		bed_send(&b, BED_A);
+		bed_arrive_all(&b, 0);
+		bed_send(&b, BED_B);
+		bed_arrive(&b, (unsigned)bed_last(&b, BED_A, MRC_OP_ACK), BED_WHOLE);
+		bed_arrive_all(&b, 0);
+		ck_assert_int_eq(tx()->owed, 0);
+		ck_assert_int_eq(b.side[BED_A].cc.inflight_bytes, 0);
+	}
 	bed_close(&b);
 }
 END_TEST
