@@ -159,17 +159,24 @@ answer(struct mrc_conn *c, const struct mrc_view *v, const struct mrc_ctl *about
 	uint64_t now_ns)
 {
 	struct mrc_conn_rx *rx = &c->rx;
-	bool marked = v->ecn == MRC_ECN_CE;
+	bool marked = v->ecn == MRC_ECN_CE, asked = (v->hdr.flags & MRC_BTH_A) != 0;
 
+	/* the packet that asks may overtake others: the last of them answers for it as well */
+	if (asked && about->psn > rx->asked)
+		rx->asked = about->psn;
+	if (rx->asked != 0 && rx->next > rx->asked) {
+		rx->asked = 0;
+		asked = true;
+	}
 	rx->sack_packets++;
 	rx->sack_bytes +=
 		v->payload_len > SACK_PACKET_MIN_BYTES ? v->payload_len : SACK_PACKET_MIN_BYTES;
 	if (marked)
 		rx->stats.marks++;
-	if (marked || (v->hdr.flags & (MRC_BTH_A | MRC_BTH_RTX)) ||
+	if (marked || asked || (v->hdr.flags & MRC_BTH_RTX) ||
 		rx->sack_bytes >= c->p.sack_threshold || rx->sack_packets >= SACK_PACKETS_MAX)
 		conn_rsp_sack(c, about, marked ? MRC_SACK_M_SKIP_ONCE : MRC_SACK_M_NONE);
-	if (done > 0 && ((v->hdr.flags & MRC_BTH_A) || rx->msgs_unacked >= ACK_EVERY_MSGS))
+	if (done > 0 && (asked || rx->msgs_unacked >= ACK_EVERY_MSGS))
 		conn_rsp_ack(c);
 	if (rx->ack_ns == 0)
 		rx->ack_ns = now_ns + c->set->p.base_rtt_ns;

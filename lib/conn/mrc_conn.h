@@ -207,6 +207,7 @@ struct mrc_conn_rx {
 	struct mrc_ctl last_seen;	   /* the latest packet: what a timer's SACK reflects */
 	uint64_t last_seen_ns;
 	uint64_t ack_ns; /* ACK timer; 0: off */
+	uint64_t asked;	 /* highest PSN with A above cack; 0: none */
 	uint32_t msgs;	 /* completed, 24 bits on the wire */
 	uint32_t msgs_unacked;
 	bool ack_queued;	 /* a transport ACK waits for room */

@@ -50,7 +50,8 @@ struct bed_cfg {
 	uint32_t pool;	   /* frames; 0: 4095 */
 	uint32_t rq_posts; /* receives posted at node 1 */
 	uint32_t psn[2];
-	unsigned qps; /* 0: one */
+	unsigned qps;		 /* 0: one */
+	uint32_t sack_threshold; /* 0: 4096 */
 };
 
 struct bed;
@@ -233,8 +234,8 @@ bed_connect(struct bed *b, unsigned q)
 			.exp_cnt = b->cfg.exp_cnt,
 			.sq_depth = 256,
 			.rq_depth = 256,
-			.sack_threshold = 4096,
-			.peer_sack_threshold = 4096,
+			.sack_threshold = b->cfg.sack_threshold,
+			.peer_sack_threshold = b->cfg.sack_threshold,
 			.trim_nack = true,
 			.window_nack = true,
 			.ts_us = true,
@@ -264,6 +265,7 @@ bed_make(const struct bed_cfg *cfg)
 	b->cfg.window_bytes = cfg->window_bytes == 0 ? 1 << 20 : cfg->window_bytes;
 	b->cfg.ring = cfg->ring == 0 ? 64 : cfg->ring;
 	b->cfg.pool = cfg->pool == 0 ? 4095 : cfg->pool;
+	b->cfg.sack_threshold = cfg->sack_threshold == 0 ? 4096 : cfg->sack_threshold;
 	b->now_ns = 5 * BED_MS;
 	mrc_prng_seed(&b->prng, 77);
 	/* a test that failed leaves its pool behind */

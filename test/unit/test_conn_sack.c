@@ -353,10 +353,10 @@ START_TEST(a_transport_ack_goes_at_once_with_the_next_sack_after_32_or_by_timer)
 	only(&b, 0, MRC_BTH_A);
 	bed_send(&b, BED_B);
 	ack_is(&b, 1, 1);
-	/* with the next SACK: packet 2 is out of order, marked, and ends nothing */
+	/* with the next SACK: packet 3 is out of order, sent again, and ends nothing */
 	only(&b, 1, 0);
 	ck_assert_uint_eq(bed_send(&b, BED_B), 0);
-	only(&b, 3, MRC_BTH_A);
+	only(&b, 3, MRC_BTH_RTX);
 	bed_send(&b, BED_B);
 	ck_assert_uint_eq(bed_count(&b, BED_A, MRC_OP_SACK), 1);
 	ack_is(&b, 2, 2);
@@ -374,18 +374,33 @@ START_TEST(a_transport_ack_goes_at_once_with_the_next_sack_after_32_or_by_timer)
 	bed_send(&b, BED_B);
 	ck_assert_uint_eq(bed_count(&b, BED_A, MRC_OP_SACK), 0);
 	ack_is(&b, 36, 36);
+	/* at once for a message whose last packet had A and overtook the one before it */
+	only(&b, 37, MRC_BTH_A);
+	bed_send(&b, BED_B);
+	ck_assert_uint_eq(bed_count(&b, BED_A, MRC_OP_ACK), 0);
+	bed_wire_clear(&b);
+	only(&b, 36, 0);
+	bed_send(&b, BED_B);
+	ck_assert_uint_eq(bed_count(&b, BED_A, MRC_OP_SACK), 1);
+	ack_is(&b, 38, 38);
+	/* and only once */
+	only(&b, 38, 0);
+	ck_assert_uint_eq(bed_send(&b, BED_B), 0);
+	bed_wait(&b, BED_RTT_NS + 200);
+	bed_send(&b, BED_B);
+	ack_is(&b, 39, 39);
 	/* again for a duplicate below cack, and for a probe */
 	{
 		struct mrc_view v =
-			bed_view_write(&b, MRC_OP_WRITE_ONLY, bed_psn(&b, BED_A, 35), 0, LEN, LEN);
+			bed_view_write(&b, MRC_OP_WRITE_ONLY, bed_psn(&b, BED_A, 38), 0, LEN, LEN);
 
 		ck_assert_int_eq(bed_rx(&b, BED_B, &v), MRC_DROP_DUPLICATE);
 		bed_send(&b, BED_B);
-		ack_is(&b, 36, 36);
+		ack_is(&b, 39, 39);
 	}
 	probe(&b, 9);
 	bed_send(&b, BED_B);
-	ack_is(&b, 36, 36);
+	ack_is(&b, 39, 39);
 	bed_close(&b);
 }
 END_TEST

@@ -152,7 +152,7 @@ END_TEST
 START_TEST(a_write_of_any_number_of_packets_completes_without_waiting_for_a_timer)
 {
 	for (unsigned packets = 1; packets <= 2 * MRC_BURST + 2; packets++) {
-		struct bed_cfg cfg = {.exp_cnt = 4};
+		struct bed_cfg cfg = {.exp_cnt = 4, .sack_threshold = 1 << 19};
 		struct bed *b = bed_make(&cfg);
 		struct mrc_wr wr = bed_wr(b, 0, 0, packets * 4096);
 		uint64_t t0 = b->now_ns, bound = 0;

@@ -70,6 +70,30 @@ START_TEST(a_suspect_is_cleared_by_consecutive_answers_only)
 }
 END_TEST
 
+START_TEST(answers_to_an_earlier_suspicion_do_not_count)
+{
+	struct mrc_path_set *set = bed_set(1, 2, 0);
+	enum mrc_probe_kind kind;
+	uint64_t now = 1;
+	unsigned ev;
+
+	mrc_path_fail(set, 1, now);
+	for (unsigned i = 0; i < 5; i++) {
+		ck_assert_str_eq(bed_states(set), "GB");
+		now = probe_wait(set, now, &ev, &kind);
+		ck_assert(
+			mrc_path_probe_answer(set, ev, kind, (uint16_t)(next_id - 1), false, now));
+		/* after two answers the loss proves spurious, and then it loses again */
+		if (i == 1) {
+			mrc_path_restore(set, 1);
+			mrc_path_fail(set, 1, now);
+		}
+	}
+	ck_assert_str_eq(bed_states(set), "GG");
+	mrc_path_set_destroy(set);
+}
+END_TEST
+
 START_TEST(the_back_off_doubles_up_to_its_cap_and_starts_anew_with_each_failure)
 {
 	/* between probes: the answer's time and the back-off */
@@ -384,6 +408,7 @@ path_probe_suite(void)
 	TCase *t = tcase_create("suspects");
 
 	tcase_add_test(t, a_suspect_is_cleared_by_consecutive_answers_only);
+	tcase_add_test(t, answers_to_an_earlier_suspicion_do_not_count);
 	tcase_add_test(t, the_back_off_doubles_up_to_its_cap_and_starts_anew_with_each_failure);
 	tcase_add_test(t, a_cap_below_the_first_back_off_holds_from_the_start);
 	tcase_add_test(t, suspects_are_probed_one_per_gap_however_many_there_are);
