@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The event loop. Time jumps to the earliest of: the network's next event, a host's deadline, a
+ * fault, a sample. The network runs that nanosecond and calls back: what arrives is handed to its
+ * engine at once, a link that fell idle wakes its host. Then each host that something happened to
+ * gets one turn: deadlines, completions, frames for the planes that have room.
+ */
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim.h"
+
+#define CQES 32
+
+/* ---- hosts by time ---- */
+
+static void
+heap_put(struct sim *s, uint32_t i, uint32_t host)
+{
+	s->heap[i] = host;
+	s->hosts[host].heap_at = i;
+}
+
+static void
+heap_up(struct sim *s, uint32_t i)
+{
+	uint32_t host = s->heap[i];
+
+	while (i > 0) {
+		uint32_t up = (i - 1) / 2;
+
+		if (s->hosts[s->heap[up]].wake_ns <= s->hosts[host].wake_ns)
+			break;
+		heap_put(s, i, s->heap[up]);
+		i = up;
+	}
+	heap_put(s, i, host);
+}
+
+static uint32_t
+heap_pop(struct sim *s)
+{
+	uint32_t top = s->heap[0], last = s->heap[--s->heap_n], i = 0, child;
+
+	s->hosts[top].wake_ns = UINT64_MAX;
+	if (s->heap_n == 0)
+		return top;
+	while ((child = 2 * i + 1) < s->heap_n) {
+		if (child + 1 < s->heap_n &&
+			s->hosts[s->heap[child + 1]].wake_ns < s->hosts[s->heap[child]].wake_ns)
+			child++;
+		if (s->hosts[last].wake_ns <= s->hosts[s->heap[child]].wake_ns)
+			break;
+		heap_put(s, i, s->heap[child]);
+		i = child;
+	}
+	heap_put(s, i, last);
+	return top;
+}
+
+/* A host that wants a later turn than it is in the heap for looks again when that comes. */
+static void
+wake_at(struct sim *s, uint32_t host, uint64_t at_ns)
+{
+	struct sim_host *h = &s->hosts[host];
+
+	if (at_ns >= h->wake_ns)
+		return;
+	if (h->wake_ns == UINT64_MAX)
+		heap_put(s, s->heap_n++, host);
+	h->wake_ns = at_ns;
+	heap_up(s, h->heap_at);
+}
+
+void
+sim_touch(struct sim *s, uint32_t host)
+{
+	if (s->hosts[host].touched)
+		return;
+	s->hosts[host].touched = true;
+	s->touched[s->touched_n++] = host;
+}
+
+/* ---- the network calls back ---- */
+
+static uint64_t
+mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * UINT64_C(0x9fb21c651e98df25);
+	return h ^ h >> 32;
+}
+
+/* Faults of single EVs: the network swallows the frame at its end. */
+static bool
+ev_swallows(struct sim *s, uint32_t dst, const struct rte_mbuf *m)
+{
+	const struct sim_opts *o = s->o;
+	const struct mrc_mbuf_meta *meta = RTE_PTR_ADD(m, sizeof(*m));
+	uint32_t src;
+
+	if (o->experiment != SIM_COLD && o->ev_loss.index == SIM_NONE)
+		return false;
+	src = sim_frame_src(s, m);
+	if (o->experiment == SIM_COLD &&
+		mix(mix(mix((uint64_t)o->seed, src), dst), meta->ev) >> 17 & 1)
+		return true;
+	if (meta->ev != o->ev_loss.index ||
+		(double)(mrc_prng_u64(&s->prng) >> 11) * 0x1p-53 >= o->ev_loss.a)
+		return false;
+	if (src < s->flows_n && s->flows[src].src == src && s->flows[src].first_drop_ns == 0)
+		s->flows[src].first_drop_ns = mrc_fabric_now_ns(s->fab);
+	return true;
+}
+
+static void
+lost(struct sim *s)
+{
+	if (s->first_loss_ns == UINT64_MAX &&
+		(s->fault_ns == UINT64_MAX || mrc_fabric_now_ns(s->fab) >= s->fault_ns))
+		s->first_loss_ns = mrc_fabric_now_ns(s->fab);
+}
+
+static void
+on_deliver(void *ctx, unsigned host, unsigned plane, const struct mrc_frame *f)
+{
+	struct sim *s = ctx;
+	struct rte_mbuf *m = f->obj;
+
+	if (ev_swallows(s, host, m)) {
+		s->ev_drops++;
+		lost(s);
+		rte_pktmbuf_free(m);
+		return;
+	}
+	mrc_engine_rx(s->hosts[host].eng, plane, &m, 1, mrc_fabric_now_ns(s->fab));
+	sim_touch(s, host);
+}
+
+static void
+on_drop(void *ctx, const struct mrc_frame *f, enum mrc_drop reason)
+{
+	lost(ctx);
+	rte_pktmbuf_free(f->obj);
+}
+
+static void
+on_trimmed(void *ctx, const struct mrc_frame *f)
+{
+	struct rte_mbuf *m = f->obj;
+
+	m->data_len = (uint16_t)f->len;
+	m->pkt_len = f->len;
+}
+
+static void
+on_room(void *ctx, unsigned host, unsigned plane)
+{
+	struct sim *s = ctx;
+
+	if (s->hosts[host].eng != NULL)
+		sim_touch(s, host);
+}
+
+const struct mrc_fabric_sink sim_sink = {
+	.deliver = on_deliver, .drop = on_drop, .trimmed = on_trimmed, .room = on_room};
+
+/* ---- flows ---- */
+
+static void
+flow_post(struct sim *s, struct sim_flow *f)
+{
+	struct mrc_wr wr = {.wr_id = (uint64_t)(f - s->flows),
+		.addr = f->send.base,
+		.raddr = (uintptr_t)f->recv.base,
+		.lkey = f->lkey,
+		.rkey = f->rkey,
+		.len = (uint32_t)f->bytes,
+		.opcode = f->steps > 1 ? MRC_WR_WRITE_IMM : MRC_WR_WRITE,
+		.flags = MRC_WR_SIGNALED};
+
+	/* at most one ahead of what completed: the ring has room */
+	if (mrc_conn_post_send(f->conn_src, &wr) < 0)
+		return;
+	f->posted++;
+	mrc_conn_kick(f->conn_src, s->now_ns);
+	sim_touch(s, f->src);
+}
+
+static void
+flow_done(struct sim *s, struct sim_flow *f)
+{
+	f->done_ns = f->conn_src->tx.stats.cack_last_ns;
+	f->bad = f->failed == 0 && !sim_payload_ok(f);
+	if (s->first_done_ns == UINT64_MAX)
+		s->first_done_ns = f->done_ns;
+	s->flows_done++;
+}
+
+static void
+completion(struct sim *s, struct sim_host *h, const struct mrc_cqe *e)
+{
+	struct sim_flow *f;
+
+	if (e->opcode == MRC_WC_RECV_RDMA_WITH_IMM) {
+		struct mrc_conn *c = mrc_engine_conn(h->eng, e->qpn);
+
+		/* a step arrived: the next edge of the ring passes it on */
+		f = c->user;
+		f = &s->flows[(size_t)(f - s->flows + 1) % s->flows_n];
+		if (e->status == MRC_WC_SUCCESS && f->posted < f->steps)
+			flow_post(s, f);
+		return;
+	}
+	f = &s->flows[e->wr_id];
+	if (f->done_ns != 0)
+		return;
+	f->completed++;
+	if (e->status != MRC_WC_SUCCESS)
+		f->failed = e->status;
+	if (f->failed != 0 || f->completed == f->steps)
+		flow_done(s, f);
+}
+
+static void
+completions(struct sim *s, struct sim_host *h)
+{
+	struct mrc_cqe e[CQES];
+	unsigned n;
+
+	while ((n = mrc_cq_poll(h->cq, e, CQES)) > 0)
+		for (unsigned i = 0; i < n; i++)
+			completion(s, h, &e[i]);
+}
+
+/* ---- a host's turn ---- */
+
+static void
+inject(struct sim *s, uint32_t host, unsigned plane, struct rte_mbuf *m)
+{
+	const struct mrc_mbuf_meta *meta = rte_mbuf_to_priv(m);
+	struct mrc_frame f = {.obj = m,
+		.data = rte_pktmbuf_mtod(m, uint8_t *),
+		.len = m->data_len,
+		.wire_len = m->pkt_len};
+
+	if (s->o->wire_overhead != 0)
+		f.wire_len =
+			s->o->wire_overhead + (meta->qpn != 0 ? m->pkt_len - s->header_bytes : 0);
+	mrc_fabric_inject(s->fab, host, plane, &f, s->now_ns);
+}
+
+static void
+send(struct sim *s, uint32_t host)
+{
+	static struct mrc_engine_txq out[MRC_PLANES_MAX];
+	struct sim_host *h = &s->hosts[host];
+	uint16_t room[MRC_PLANES_MAX];
+	bool any = false;
+
+	for (unsigned pl = 0; pl < s->o->planes; pl++) {
+		room[pl] = mrc_fabric_room(s->fab, host, pl);
+		any |= room[pl] > 0;
+	}
+	if (!any)
+		return;
+	mrc_engine_tx(h->eng, room, out, s->now_ns);
+	for (unsigned pl = 0; pl < s->o->planes; pl++) {
+		unsigned n = 0;
+
+		for (; n < out[pl].n && mrc_fabric_room(s->fab, host, pl); n++)
+			inject(s, host, pl, out[pl].pkts[n]);
+		if (n < out[pl].n)
+			mrc_engine_unsent(h->eng, pl, out[pl].pkts + n, out[pl].n - n);
+	}
+}
+
+/* When did the lossy EV leave the rotation? Flow i of these experiments starts at host i. */
+static void
+ev_watch(struct sim *s, uint32_t host)
+{
+	struct sim_flow *f = &s->flows[host];
+
+	if (host >= s->flows_n || f->src != host || f->first_drop_ns == 0 || f->ev_out_ns != 0)
+		return;
+	if (f->conn_src->set->ev[s->o->ev_loss.index].state == MRC_EV_ASSUMED_BAD)
+		f->ev_out_ns = s->now_ns;
+}
+
+static void
+host_turn(struct sim *s, uint32_t host)
+{
+	struct sim_host *h = &s->hosts[host];
+	uint64_t next = mrc_engine_next_ns(h->eng);
+
+	h->touched = false;
+	if (next <= s->now_ns)
+		mrc_engine_expire(h->eng, s->now_ns);
+	completions(s, h);
+	if (mrc_engine_busy(h->eng))
+		send(s, host);
+	if (s->o->ev_loss.index != SIM_NONE)
+		ev_watch(s, host);
+	wake_at(s, host, mrc_engine_next_ns(h->eng));
+}
+
+/* ---- time ---- */
+
+static void
+fault_apply(struct sim *s, const struct sim_fault *f)
+{
+	switch (f->what) {
+	case SIM_FAULT_UP:
+		mrc_fabric_link_set(s->fab, f->link, MRC_LINK_UP);
+		break;
+	case SIM_FAULT_DOWN:
+		mrc_fabric_link_set(s->fab, f->link, MRC_LINK_DOWN);
+		break;
+	case SIM_FAULT_BLACKHOLE:
+		mrc_fabric_link_set(s->fab, f->link, MRC_LINK_BLACKHOLE);
+		break;
+	case SIM_FAULT_LOSS:
+		mrc_fabric_loss_set(s->fab, f->link, (uint32_t)(f->value * 1e6 + 0.5));
+		break;
+	case SIM_FAULT_RATE:
+		mrc_fabric_rate_set(s->fab, f->link, (uint64_t)(f->value * 1e9));
+		break;
+	}
+}
+
+/* A host's own link that went down or up is seen by its port at once. */
+static void
+carriers(struct sim *s)
+{
+	for (uint32_t h = 0; h < s->hosts_n; h++) {
+		if (s->hosts[h].eng == NULL)
+			continue;
+		for (unsigned pl = 0; pl < s->o->planes; pl++)
+			mrc_engine_plane(s->hosts[h].eng, pl,
+				mrc_fabric_host_link_up(s->fab, h, pl), s->now_ns);
+		sim_touch(s, h);
+	}
+}
+
+static void
+faults(struct sim *s)
+{
+	bool any = false;
+
+	for (; s->event_next < s->events_n && s->events[s->event_next].at_ns <= s->now_ns;
+		any = true)
+		fault_apply(s, &s->events[s->event_next++].f);
+	if (any)
+		carriers(s);
+}
+
+static uint64_t
+earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t
+next_ns(const struct sim *s)
+{
+	uint64_t t = mrc_fabric_next_ns(s->fab);
+
+	if (s->heap_n > 0)
+		t = earlier(t, s->hosts[s->heap[0]].wake_ns);
+	if (t == UINT64_MAX)
+		return t; /* faults and samples alone bring nothing forward */
+	if (s->event_next < s->events_n)
+		t = earlier(t, s->events[s->event_next].at_ns);
+	if (s->sample_gap_ns != 0)
+		t = earlier(t, s->sample_ns);
+	return earlier(t, sim_trace_next_ns(s));
+}
+
+static void
+step(struct sim *s, uint64_t now_ns)
+{
+	s->now_ns = now_ns;
+	if (s->event_next < s->events_n)
+		faults(s);
+	mrc_fabric_run(s->fab, now_ns);
+	while (s->heap_n > 0 && s->hosts[s->heap[0]].wake_ns <= now_ns)
+		sim_touch(s, heap_pop(s));
+	/* a turn may touch others: they are behind in the list */
+	for (unsigned i = 0; i < s->touched_n; i++)
+		host_turn(s, s->touched[i]);
+	s->touched_n = 0;
+	if (s->sample_gap_ns != 0 && now_ns >= s->sample_ns)
+		sim_sample_take(s);
+	if (now_ns >= sim_trace_next_ns(s))
+		sim_trace_take(s);
+}
+
+/* For those who watch: about twice a second, on a terminal only. */
+static void
+progress(const struct sim *s, bool last)
+{
+	static double shown;
+	struct timespec t;
+	double now;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	now = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	if (last) {
+		if (shown != 0)
+			fprintf(stderr, "\r\033[K");
+		shown = 0;
+		return;
+	}
+	if (now - shown < 0.5)
+		return;
+	shown = now;
+	fprintf(stderr, "\r\033[K%s: %.1f us, %u of %u flows done", sim_opts_experiment(s->o),
+		(double)s->now_ns / 1e3, s->flows_done, s->flows_n);
+	fflush(stderr);
+}
+
+static bool
+all_right(const struct sim *s)
+{
+	for (unsigned i = 0; i < s->flows_n; i++)
+		if (s->flows[i].done_ns == 0 || s->flows[i].failed != 0 || s->flows[i].bad)
+			return false;
+	return true;
+}
+
+bool
+sim_run(struct sim *s)
+{
+	bool watched = isatty(STDERR_FILENO);
+	uint64_t limit = (uint64_t)(s->o->limit_us * 1e3);
+
+	faults(s);
+	for (unsigned i = 0; i < s->flows_n; i++)
+		flow_post(s, &s->flows[i]);
+	step(s, 0);
+	for (uint64_t n = 1; s->flows_done < s->flows_n; n++) {
+		uint64_t t = next_ns(s);
+
+		if (t > limit) {
+			s->stalled = true;
+			break;
+		}
+		step(s, t);
+		if (watched && (n & 0xfff) == 0)
+			progress(s, false);
+	}
+	if (watched)
+		progress(s, true);
+	return all_right(s);
+}
