@@ -85,8 +85,8 @@ tx_init(struct mrc_conn *c)
 	struct mrc_conn_tx *tx = &c->tx;
 	uint32_t size;
 
-	/* the receiver says at most how far it takes; both ends' windows are 128 packets per MPR */
-	tx->window = MRC_MPR_UNIT * c->p.mpr_dest;
+	/* what the application keeps at or below what the peer accepts */
+	tx->window = MRC_MPR_UNIT * c->p.mpr;
 	size = ring_size(tx->window);
 	tx->sq = calloc(c->p.sq_depth, sizeof(*tx->sq));
 	tx->msg = calloc(c->p.sq_depth, sizeof(*tx->msg));
@@ -112,7 +112,7 @@ rx_init(struct mrc_conn *c)
 	struct mrc_conn_rx *rx = &c->rx;
 	uint32_t size, imms;
 
-	rx->window = MRC_MPR_UNIT * c->p.mpr;
+	rx->window = MRC_MPR_UNIT * c->p.mpr_dest;
 	size = ring_size(rx->window);
 	imms = ring_size(c->p.max_wimm_dest);
 	mrc_bitmap_init(&rx->got, bits_alloc(size), size);

@@ -229,7 +229,7 @@ struct mrc_conn_params {
 	struct mrc_addr gid, peer_gid;
 	uint32_t psn, peer_psn;		  /* first PSN of each direction, 24 bits */
 	uint32_t mtu_bytes;		  /* path MTU: a power of two, MRC_MTU_MIN .. MRC_MTU_MAX */
-	uint32_t mpr, mpr_dest;		  /* what we accept, what the peer accepts */
+	uint32_t mpr, mpr_dest;		  /* bound on what we send, what we accept */
 	uint32_t max_wimm, max_wimm_dest; /* Write-Imms outstanding: what the peer accepts of us,
 					     what we accept */
 	uint32_t timeout;		  /* 1.024 us * 2^timeout, 0: never */
