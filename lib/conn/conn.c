@@ -235,10 +235,13 @@ mrc_conn_post_recv(struct mrc_conn *c, uint64_t wr_id)
 void
 mrc_conn_kick(struct mrc_conn *c, uint64_t now_ns)
 {
-	if (c->state == MRC_CONN_ERROR)
+	if (c->state == MRC_CONN_ERROR) {
 		mrc_conn_fail(c, MRC_WC_WR_FLUSH_ERR, now_ns);
-	else
-		conn_ready(c);
+		return;
+	}
+	conn_ready(c);
+	/* where no plane leads to the peer nobody will call us for room */
+	conn_timer_arm(c, now_ns);
 }
 
 /* WRs end in order: the guilty one with its status, all others flushed. */
@@ -327,6 +330,7 @@ mrc_conn_port_down(struct mrc_conn *c, unsigned plane, uint64_t now_ns)
 			conn_loss_mark(c, psn, MRC_LOSS_PORT, false, now_ns);
 		}
 	}
+	conn_timer_arm(c, now_ns);
 }
 
 enum mrc_drop

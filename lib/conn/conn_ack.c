@@ -322,6 +322,11 @@ conn_ack_ack(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 
 	if (v->hdr.ack.syndrome != MRC_AETH_ACK)
 		return nak(c, psn, end, v->hdr.ack.syndrome, now_ns);
+	/* overtaken by a younger one on another plane: nothing new */
+	if (psn < tx->una && (int64_t)(end - head) <= 0) {
+		conn_heard(c, now_ns);
+		return MRC_OK;
+	}
 	if (psn >= tx->psn_next ||
 		!end_covered(tx, head, end, psn + 1 > tx->una ? psn + 1 : tx->una))
 		return MRC_DROP_STALE_FEEDBACK;

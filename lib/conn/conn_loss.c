@@ -139,6 +139,8 @@ conn_loss_nack(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 	if (!current)
 		return MRC_DROP_STALE_FEEDBACK;
 	if (h->reason == MRC_NACK_TRIMMED || h->reason == MRC_NACK_TRIMMED_LASTHOP) {
+		/* a trimmed packet jumps queues: its RTT may lower the base, and says no more */
+		mrc_cc_rtt(c->cc, now_ns - r->sent_ns);
 		conn_loss_mark(c, psn, MRC_LOSS_TRIM, false, now_ns);
 	} else {
 		tx->hold_ns = now_ns + mrc_path_rtt_ns(c->set);

@@ -2,13 +2,24 @@
 /*
  * The deadlines of a connection. One timer in the wheel stands for the earliest; it is moved only
  * to come earlier, and looks again when it fires, so that traffic costs no wheel operations.
- *  - RTO: the oldest transmission in flight, or the transport ACK of what has all arrived, is
- * overdue
+ *  - RTO: the oldest transmission in flight is overdue, or the transport ACK of what has all
+ *    arrived, or a way to the peer at all
  *  - TLP: nothing heard for two RTTs: a reliability probe, ever more slowly
  *  - hold: packets that the peer refused may go again
  *  - ACK: what the responder still owes the sender
  */
 #include "conn_priv.h"
+
+/* Something waits and no plane leads to the peer: the retry limit holds for that as well. */
+static bool
+conn_stuck(const struct mrc_conn *c)
+{
+	const struct mrc_conn_tx *tx = &c->tx;
+
+	return !mrc_path_reachable(c->set) &&
+	       (tx->queue.n > 0 ||
+		       tx->msg_next != atomic_load_explicit(&tx->sq_tail, memory_order_relaxed));
+}
 
 static uint64_t
 rto_deadline(const struct mrc_conn *c)
@@ -19,7 +30,7 @@ rto_deadline(const struct mrc_conn *c)
 		return UINT64_MAX;
 	if (tx->flight.n > 0)
 		return tx->rec[tx->flight.first].sent_ns + tx->rto_ns;
-	if (!conn_awaits_ack(c))
+	if (!conn_awaits_ack(c) && !conn_stuck(c))
 		return UINT64_MAX;
 	return (tx->rto_fires > 0 ? tx->rto_fire_ns : tx->moved_ns) + tx->rto_ns;
 }

@@ -241,8 +241,11 @@ mrc_conn_tx(struct mrc_conn *c, uint16_t *room, struct mrc_txd *out, unsigned ma
 		}
 		ev = mrc_path_pick(
 			c->set, &c->rot, room, r->sends > 0 ? r->ev : MRC_EV_NONE, now_ns);
-		if (ev == MRC_EV_NONE)
+		if (ev == MRC_EV_NONE) {
+			/* for room this turn, or for a way at all: that has a limit */
+			conn_timer_arm(c, now_ns);
 			break;
+		}
 		room[c->set->ev[ev].plane]--;
 		record(c, r, ev, now_ns);
 		describe(c, r, psn, &out[n], now_ns);

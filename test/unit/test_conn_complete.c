@@ -335,7 +335,8 @@ START_TEST(an_ack_completes_no_message_whose_packets_it_does_not_cover)
 	sent_is(1, MRC_WC_SUCCESS);
 	sent_is(0, 0xff);
 	/* an older one changes nothing */
-	ck_assert_int_eq(ack(1, bed_psn(&b, BED_A, 1), MRC_AETH_ACK), MRC_DROP_STALE_FEEDBACK);
+	ck_assert_int_eq(ack(1, bed_psn(&b, BED_A, 1), MRC_AETH_ACK), MRC_OK);
+	sent_is(0, 0xff);
 	ck_assert_uint_eq(bed_conn(&b, BED_A)->tx.una, bed_psn(&b, BED_A, 5));
 	ck_assert_int_eq(ack(3, bed_psn(&b, BED_A, 5), MRC_AETH_ACK), MRC_OK);
 	sent_is(2, MRC_WC_SUCCESS);

@@ -375,6 +375,33 @@ START_TEST(a_peer_that_dies_before_its_transport_ack_ends_the_connection)
 }
 END_TEST
 
+/* All planes down at our side: before anything was sent, or with packets on their way. */
+START_TEST(where_no_plane_leads_to_the_peer_the_retry_limit_holds_too)
+{
+	struct bed_params p = {.linear = 2, .exp = 1};
+	struct mrc_path_set *set;
+	bool under_way = _i == 1;
+
+	bed_open(&b, &p);
+	set = b.side[BED_A].set;
+	bed_write(&b, BED_A, 0, 2 * LEN);
+	if (under_way)
+		ck_assert_uint_eq(bed_send(&b, BED_A), 2);
+	for (unsigned pl = 0; pl < set->planes; pl++) {
+		mrc_path_port(set, pl, false, b.now_ns);
+		mrc_conn_port_down(bed_conn(&b, BED_A), pl, b.now_ns);
+	}
+	mrc_conn_kick(bed_conn(&b, BED_A), b.now_ns);
+	ck_assert_uint_eq(silence_until(b.now_ns + RTO_NS / 2), 0);
+	ck_assert_int_eq(bed_conn(&b, BED_A)->state, MRC_CONN_RTS);
+	silence_until(b.now_ns + 6 * RTO_NS);
+	ck_assert_int_eq(bed_conn(&b, BED_A)->state, MRC_CONN_ERROR);
+	ck_assert_int_eq(bed_done(b.side[BED_A].send_cq).status, MRC_WC_RETRY_EXC_ERR);
+	ck_assert_int_eq(b.side[BED_A].cc.inflight_bytes, 0);
+	bed_close(&b);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -394,6 +421,7 @@ suite(void)
 	tcase_add_test(t, a_connection_that_was_idle_does_not_probe_at_its_first_packet);
 	tcase_add_test(t, a_lost_transport_ack_is_asked_for_by_a_probe);
 	tcase_add_test(t, a_peer_that_dies_before_its_transport_ack_ends_the_connection);
+	tcase_add_loop_test(t, where_no_plane_leads_to_the_peer_the_retry_limit_holds_too, 0, 2);
 	suite_add_tcase(s, t);
 	return s;
 }
