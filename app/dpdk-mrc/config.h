@@ -88,7 +88,8 @@ struct cfg_path {
 	unsigned probe_answers;	       /* consecutive answers that clear a suspect, default 3 */
 	uint64_t probe_backoff_max_ns; /* default 1 s */
 	uint64_t probe_gap_ns; /* at most one probe per this time and path set, default 20 us */
-	uint64_t jitter_ns;    /* what a host's software may add to any delay, default 1 ms */
+	bool recycle;	    /* EVs that brought a packet through unmarked go first, default true */
+	uint64_t jitter_ns; /* what a host's software may add to any delay, default 1 ms */
 };
 
 struct cfg {

@@ -276,6 +276,8 @@ static const struct cfg_key path_keys[] = {
 		.help = "longest pause between two probes of a suspect"},
 	{"probe_gap_ns", UINT(0, 1e9), FIELD(cfg_path, probe_gap_ns), .def = "20000",
 		.help = "least time between two probes to one peer"},
+	{"recycle", .type = &cfg_type_bool, .offset = offsetof(struct cfg_path, recycle), .def = "true",
+		.help = "EVs that brought a packet through unmarked are used again before the rotation moves on"},
 	{"jitter_ns", UINT(0, 1e9), FIELD(cfg_path, jitter_ns), .def = "1000000",
 		.help = "what a host may add to any delay: no packet is taken for lost sooner, and a worker kept from "
 			"running for half of it does not count that time"},

@@ -175,6 +175,7 @@ paths_set_create(const struct daemon *d, const struct cfg_node *a, const struct 
 		.probe_backoff_max_ns = cfg->path.probe_backoff_max_ns,
 		.probe_gap_ns = cfg->path.probe_gap_ns,
 		.probe_answers = cfg->path.probe_answers,
+		.recycle = cfg->path.recycle,
 		.now_ns = now_ns};
 	int rc;
 

@@ -118,6 +118,7 @@ set_make(const struct sim *s, uint32_t a, uint32_t b, struct mrc_path_set **set)
 								       : 50 * s->base_rtt_ns),
 		.probe_gap_ns = (uint64_t)(s->base_rtt_ns / 16),
 		.probe_answers = 3,
+		.recycle = true,
 		.oblivious = o->lb != SIM_LB_MRC};
 	int rc = templates(s, a, b, tmpl);
 

@@ -102,12 +102,12 @@ path_feedback(struct mrc_conn *c, const struct mrc_hdr_sack *h, uint64_t now_ns)
 {
 	unsigned ev;
 
-	if (h->m == MRC_SACK_M_NONE)
-		return;
 	ev = mrc_path_find(c->set, h->entropy);
 	if (ev == MRC_EV_NONE)
 		return;
-	if (h->m == MRC_SACK_M_SKIP_ONCE)
+	if (h->m == MRC_SACK_M_NONE)
+		mrc_path_fresh(c->set, &c->rot, ev);
+	else if (h->m == MRC_SACK_M_SKIP_ONCE)
 		mrc_path_skip(c->set, ev, now_ns);
 	else
 		mrc_path_fail(c->set, ev, now_ns);

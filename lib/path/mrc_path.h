@@ -57,6 +57,7 @@ struct mrc_path_params {
 	uint64_t probe_gap_ns;	/* at most one suspect probe per this time */
 	unsigned probe_answers; /* consecutive answers that clear a suspect */
 	bool oblivious;		/* feedback moves no EV: the yardstick of simulations */
+	bool recycle;		/* EVs that brought a packet through unmarked go first */
 	uint64_t now_ns;
 };
 
@@ -128,11 +129,19 @@ struct mrc_path_set {
 	uint64_t ev_bad, ev_recovered; /* transitions */
 };
 
+#define MRC_PATH_FRESH 64 /* a power of two */
+
 /* A QP's rotation. */
 struct mrc_path_rot {
 	uint16_t *order; /* slot offsets, shuffled within each plane: order[slot_first + i] */
 	uint16_t cursor[MRC_PLANES_MAX];
 	uint8_t plane;
+	/* EVs that brought a packet through unmarked, oldest first: used again before the rotation
+	 * explores (after REPS, arXiv 2407.21625) */
+	struct mrc_path_fresh {
+		uint16_t ev[MRC_PATH_FRESH];
+		uint8_t head, n;
+	} fresh[MRC_PLANES_MAX];
 };
 
 /** @return 0, -EINVAL (counts out of range, no evs, tmpl or probe_rto_ns, a plane out of range, an
@@ -159,6 +168,9 @@ unsigned mrc_path_pick(struct mrc_path_set *set, struct mrc_path_rot *rot, const
 /** Where a control packet goes: planes in turn, those whose reverse path is not known dead. @return
  * as mrc_path_pick */
 unsigned mrc_path_pick_ctl(struct mrc_path_set *set, const uint16_t *room);
+
+/** Feedback without a mark: the EV is used again before the rotation moves on. */
+void mrc_path_fresh(struct mrc_path_set *set, struct mrc_path_rot *rot, unsigned ev);
 
 /** @return index of the EV that feedback names, or MRC_EV_NONE */
 unsigned mrc_path_find(const struct mrc_path_set *set, uint32_t ev32);

@@ -50,6 +50,45 @@ pick_in_plane(struct mrc_path_set *set, struct mrc_path_rot *rot, unsigned pl, u
 	return skip;
 }
 
+void
+mrc_path_fresh(struct mrc_path_set *set, struct mrc_path_rot *rot, unsigned ev)
+{
+	struct mrc_path_fresh *f = &rot->fresh[set->ev[ev].plane];
+	struct mrc_path_reverse *rev = &set->plane[set->ev[ev].plane].rev;
+
+	if (!set->p.recycle || set->ev[ev].state != MRC_EV_GOOD)
+		return;
+	/* our own data confirms it for control packets too */
+	if (rev->ev != ev) {
+		rev->ev = (uint16_t)ev;
+		rev->probing = false;
+	}
+	rev->misses = 0;
+	if (f->n == MRC_PATH_FRESH) {
+		f->head++;
+		f->n--;
+	}
+	f->ev[(uint8_t)(f->head + f->n++) % MRC_PATH_FRESH] = (uint16_t)ev;
+}
+
+/* @return the oldest EV known good in this plane that still is; MRC_EV_NONE: none */
+static unsigned
+pick_fresh(struct mrc_path_set *set, struct mrc_path_rot *rot, unsigned pl, unsigned avoid)
+{
+	struct mrc_path_fresh *f = &rot->fresh[pl];
+
+	while (f->n > 0) {
+		unsigned ev = f->ev[f->head % MRC_PATH_FRESH];
+
+		f->head++;
+		f->n--;
+		if (set->ev[ev].state == MRC_EV_GOOD && set->ev[ev].slot != MRC_EV_NONE &&
+			ev != avoid)
+			return ev;
+	}
+	return MRC_EV_NONE;
+}
+
 static bool
 good_in_slot(const struct mrc_path_set *set, unsigned ev)
 {
@@ -103,7 +142,9 @@ mrc_path_pick(struct mrc_path_set *set, struct mrc_path_rot *rot, const uint16_t
 		rot->plane = plane_after(set, pl);
 		if (set->plane[pl].good == 0 || room[pl] == 0 || !mrc_path_usable(set, pl))
 			continue;
-		ev = pick_in_plane(set, rot, pl, avoid, &reset_used, now_ns);
+		ev = pick_fresh(set, rot, pl, avoid);
+		if (ev == MRC_EV_NONE)
+			ev = pick_in_plane(set, rot, pl, avoid, &reset_used, now_ns);
 		if (ev != MRC_EV_NONE)
 			return ev;
 	}

@@ -153,6 +153,7 @@ mrc_path_set_destroy(struct mrc_path_set *set)
 int
 mrc_path_rot_init(struct mrc_path_rot *rot, const struct mrc_path_set *set, struct mrc_prng *prng)
 {
+	memset(rot, 0, sizeof(*rot));
 	rot->order = calloc(set->slots, sizeof(*rot->order));
 	if (rot->order == NULL)
 		return -ENOMEM;
