@@ -10,7 +10,6 @@
 #include "mrc_usid.h"
 #include "sim.h"
 
-#define SQ_DEPTH 4
 #define CONN_SEED UINT64_C(0x51ed270b)
 
 static const uint8_t block[MRC_USID_BLOCK_BYTES] = {0xfc, 0xbb, 0xbb, 0x00};
@@ -118,7 +117,7 @@ set_make(const struct sim *s, uint32_t a, uint32_t b, struct mrc_path_set **set)
 								       : 50 * s->base_rtt_ns),
 		.probe_gap_ns = (uint64_t)(s->base_rtt_ns / 16),
 		.probe_answers = 3,
-		.recycle = true,
+		.recycle = o->lb == SIM_LB_MRC && o->recycle,
 		.oblivious = o->lb != SIM_LB_MRC};
 	int rc = templates(s, a, b, tmpl);
 
@@ -242,10 +241,11 @@ power_of_two(uint32_t n)
 	return p;
 }
 
+/* A queue that holds every step: a lost acknowledgement must not keep a step from being posted. */
 static uint32_t
-rq_depth(const struct sim_flow *f)
+depth(const struct sim_flow *f)
 {
-	return f->steps > 1 ? power_of_two(f->steps) : 1;
+	return power_of_two(f->steps);
 }
 
 static uint32_t
@@ -272,12 +272,12 @@ end_make(struct sim *s, const struct sim_flow *f, bool src, struct mrc_conn_para
 	p->peer_gid = s->hosts[peer].gid;
 	p->mtu_bytes = o->mtu;
 	p->mpr = p->mpr_dest = mpr(s);
-	p->max_wimm = p->max_wimm_dest = 4;
+	p->max_wimm = p->max_wimm_dest = f->steps;
 	p->timeout = o->timeout;
 	p->linear_cnt = MRC_LINEAR_CNT_MAX;
 	p->exp_cnt = MRC_EXP_CNT_MAX;
-	p->sq_depth = SQ_DEPTH;
-	p->rq_depth = src ? 1 : rq_depth(f);
+	p->sq_depth = depth(f);
+	p->rq_depth = depth(f);
 	p->sack_threshold = p->peer_sack_threshold = o->sack_threshold;
 	p->trim_nack = o->trim;
 	p->window_nack = true;
@@ -338,8 +338,8 @@ sim_hosts_make(struct sim *s)
 
 		conns[f->src]++;
 		conns[f->dst]++;
-		s->hosts[f->src].cq_depth += SQ_DEPTH + 1;
-		s->hosts[f->dst].cq_depth += SQ_DEPTH + rq_depth(f);
+		s->hosts[f->src].cq_depth += 2 * depth(f);
+		s->hosts[f->dst].cq_depth += 2 * depth(f);
 	}
 	/* hosts without flows have no engine: nothing is sent to them */
 	for (uint32_t i = 0; rc == 0 && i < s->hosts_n; i++)

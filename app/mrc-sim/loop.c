@@ -179,7 +179,8 @@ flow_post(struct sim *s, struct sim_flow *f)
 		.opcode = f->steps > 1 ? MRC_WR_WRITE_IMM : MRC_WR_WRITE,
 		.flags = MRC_WR_SIGNALED};
 
-	/* at most one ahead of what completed: the ring has room */
+	/* the queue holds all steps: only a connection that failed refuses, and its flow has ended
+	 */
 	if (mrc_conn_post_send(f->conn_src, &wr) < 0)
 		return;
 	f->posted++;
@@ -293,10 +294,11 @@ host_turn(struct sim *s, uint32_t host)
 	struct sim_host *h = &s->hosts[host];
 	uint64_t next = mrc_engine_next_ns(h->eng);
 
-	h->touched = false;
 	if (next <= s->now_ns)
 		mrc_engine_expire(h->eng, s->now_ns);
+	/* may post more, on this host */
 	completions(s, h);
+	h->touched = false;
 	if (mrc_engine_busy(h->eng))
 		send(s, host);
 	if (s->o->ev_loss.index != SIM_NONE)
@@ -385,7 +387,6 @@ step(struct sim *s, uint64_t now_ns)
 	mrc_fabric_run(s->fab, now_ns);
 	while (s->heap_n > 0 && s->hosts[s->heap[0]].wake_ns <= now_ns)
 		sim_touch(s, heap_pop(s));
-	/* a turn may touch others: they are behind in the list */
 	for (unsigned i = 0; i < s->touched_n; i++)
 		host_turn(s, s->touched[i]);
 	s->touched_n = 0;

@@ -64,19 +64,24 @@ rate(const struct sim *s, double from, double to)
 	       (double)(s->samples[b].t_ns - s->samples[a].t_ns);
 }
 
-/* When, after the first loss, did a whole RTT first bring 85 % of what there was? */
+/*
+ * How long after the first loss did an RTT last bring less than 85 % of what there was? Up to the
+ * return or the first flow's end, since either changes what can be had.
+ */
 static double
-recovery_us(const struct sim *s, double before)
+recovery_us(const struct sim *s, double before, double until)
 {
-	double rtt = s->base_rtt_ns, loss = (double)s->first_loss_ns;
+	double rtt = s->base_rtt_ns, loss = (double)s->first_loss_ns, end = loss;
 
-	for (unsigned i = sample_at(s, loss); i < s->samples_n; i++) {
+	for (unsigned i = sample_at(s, loss + rtt); i < s->samples_n; i++) {
 		double t = (double)s->samples[i].t_ns;
 
-		if (t - rtt >= loss && rate(s, t - rtt, t) >= 0.85 * before)
-			return (t - rtt - loss) / 1e3;
+		if (t > until)
+			break;
+		if (rate(s, t - rtt, t) < 0.85 * before)
+			end = t;
 	}
-	return -1;
+	return end > until - rtt / 4 ? -1 : (end - loss) / 1e3;
 }
 
 struct sim_goodput
@@ -97,6 +102,6 @@ sim_goodput(const struct sim *s)
 	g.fault = rate(s, (double)s->first_loss_ns + 3 * rtt, heal);
 	if (heal < end && end - 10 * rtt > heal)
 		g.after = rate(s, end - 10 * rtt, end);
-	g.recovery_us = recovery_us(s, g.before);
+	g.recovery_us = recovery_us(s, g.before, heal);
 	return g;
 }

@@ -87,6 +87,8 @@ static const struct row rows[] = {
 		"switches trim; off: queues of 5 BDP"},
 	{"lasthop-ecn", KIND_ENUM, AT(lasthop_ecn), "on", 0, 0, switches, "on|off",
 		"mark on leaf to host as well"},
+	{"recycle", KIND_ENUM, AT(recycle), "on", 0, 0, switches, "on|off",
+		"lb mrc: EVs that brought a packet through unmarked go first"},
 	{"wire-overhead", KIND_U32, AT(wire_overhead), "0", 0, 1024, NULL, "B",
 		"bytes beside the payload on the wire, and of a control packet; 0: true sizes"},
 	{"perm", KIND_TEXT, AT(perm), "", 0, 0, NULL, "FILE",

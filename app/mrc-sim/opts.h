@@ -68,7 +68,7 @@ struct sim_opts {
 	uint32_t sack_threshold, mtu, mpr, timeout;
 	struct sim_at slow_spine, blackhole_spine, plane_down, ev_loss;
 	double loss;
-	uint32_t trim, lasthop_ecn, verify, json;
+	uint32_t trim, lasthop_ecn, recycle, verify, json;
 	char perm[SIM_PATH_MAX];
 	uint32_t wire_overhead;
 	double seed;

@@ -31,7 +31,9 @@ fct_us(const struct sim_flow *f)
 static double
 fct0_us(const struct sim *s, const struct sim_flow *f)
 {
-	return f->steps * sim_fct0_ns(s, f->bytes, f->src, f->dst) / 1e3;
+	if (f->steps > 1)
+		return sim_bound_ns(s) / 1e3;
+	return sim_fct0_ns(s, f->bytes, f->src, f->dst) / 1e3;
 }
 
 static int
