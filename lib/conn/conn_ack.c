@@ -136,12 +136,17 @@ missing(struct mrc_conn *c, const struct mrc_hdr_sack *h, uint64_t base, uint64_
 			later_ns = tx->probe_ns;
 	}
 	/* the peer may have said more since, by a transport ACK that overtook this SACK */
+	tx->miss_una = 0;
 	if (mrc_psn_extend(tx->una, h->cack) + 1 == tx->una && tx->una < tx->psn_next &&
 		(base + shown > tx->una + 1 || ours))
+		tx->miss_una = tx->una;
+	if (tx->miss_una != 0)
 		conn_loss_check(c, tx->una, later_ns, now_ns);
 	clear = ~bitmap & (shown == 64 ? UINT64_MAX : (UINT64_C(1) << shown) - 1);
 	/* what arrived by an earlier SACK's word is not missing */
 	clear &= ~mrc_bitmap_get64(&tx->acked, base);
+	tx->miss_base = base;
+	tx->miss = clear;
 	for (; clear != 0; clear &= clear - 1) {
 		uint64_t psn = base + (unsigned)__builtin_ctzll(clear);
 

@@ -10,6 +10,46 @@
  */
 #include "conn_priv.h"
 
+/*
+ * The oldest transmission in flight, by the newest SACK missing while something sent later arrived:
+ * one RTT and the reorder window after it was sent nothing can still bring it (RFC 8985, 6.2 step
+ * 5). Where more is sent a SACK says so sooner.
+ */
+static uint64_t
+reo_deadline(const struct mrc_conn *c)
+{
+	const struct mrc_conn_tx *tx = &c->tx;
+	uint16_t i = tx->flight.first;
+	const struct mrc_rec *r;
+	uint64_t psn;
+
+	if (tx->flight.n == 0)
+		return UINT64_MAX;
+	r = &tx->rec[i];
+	psn = tx->una + ((i - tx->una) & tx->rec_mask);
+	if (tx->rack_ns <= r->sent_ns)
+		return UINT64_MAX;
+	if (psn != tx->miss_una &&
+		!(psn - tx->miss_base < 64 && tx->miss >> (psn - tx->miss_base) & 1))
+		return UINT64_MAX;
+	return r->sent_ns + mrc_path_rtt_ns(c->set) +
+	       mrc_path_reorder_ns(c->set) * (1 + tx->reo_steps);
+}
+
+static void
+reo_fire(struct mrc_conn *c, uint64_t now_ns)
+{
+	struct mrc_conn_tx *tx = &c->tx;
+
+	while (now_ns >= reo_deadline(c)) {
+		uint16_t i = tx->flight.first;
+
+		conn_loss_mark(
+			c, tx->una + ((i - tx->una) & tx->rec_mask), MRC_LOSS_GAP, true, now_ns);
+	}
+	conn_cc_wake(c->ctx, c->cc);
+}
+
 /* Something waits and no plane leads to the peer: the retry limit holds for that as well. */
 static bool
 conn_stuck(const struct mrc_conn *c)
@@ -56,6 +96,7 @@ deadline(const struct mrc_conn *c)
 
 	if (c->state == MRC_CONN_ERROR)
 		return UINT64_MAX;
+	t = earlier(t, reo_deadline(c));
 	if (tlp_wanted(c))
 		t = earlier(t, tx->tlp_ns);
 	if (tx->queue.n > 0 && tx->hold_ns != 0)
@@ -164,6 +205,8 @@ mrc_conn_timer(struct mrc_conn *c, uint64_t now_ns)
 		tx->hold_ns = 0;
 		conn_ready(c);
 	}
+	if (now_ns >= reo_deadline(c))
+		reo_fire(c, now_ns);
 	if (now_ns >= rto_deadline(c))
 		rto_fire(c, now_ns);
 	if (c->state != MRC_CONN_ERROR && tlp_wanted(c) && now_ns >= tx->tlp_ns)

@@ -160,10 +160,12 @@ struct mrc_conn_tx {
 	int64_t inflight;    /* this connection's share of cc->inflight_bytes */
 	int64_t owed;	     /* given back by a transport ACK; rcvd_bytes has yet to report it */
 	uint64_t rack_ns;    /* send time of the latest-sent packet known delivered */
-	uint32_t reo_steps;  /* reorder window in base RTTs; grows when a loss proves spurious */
-	uint64_t heard_ns;   /* feedback last heard */
-	uint64_t moved_ns;   /* cack or the transport ACK last moved */
-	uint64_t tlp_ns;     /* next reliability probe; 0: none */
+	uint64_t miss_base, miss; /* what the newest SACK says missing: PSN miss_base + bit */
+	uint64_t miss_una;	  /* and this one, una then; 0: none */
+	uint32_t reo_steps; /* reorder window in base RTTs; grows when a loss proves spurious */
+	uint64_t heard_ns;  /* feedback last heard */
+	uint64_t moved_ns;  /* cack or the transport ACK last moved */
+	uint64_t tlp_ns;    /* next reliability probe; 0: none */
 	uint64_t tlp_wait_ns;
 	uint16_t probe_id;
 	uint64_t probe_psn;   /* psn_next when the latest probe went out */
