@@ -217,6 +217,24 @@ pause_follows(const struct mrc_conn *c)
 	       !mrc_cc_may_send(c->cc, packet_nominal(c, c->p.mtu_bytes, false));
 }
 
+/*
+ * The congestion window has room. With nothing in flight what inflight still says is rounding of
+ * rcvd_bytes: no SACK would ever take it off, and a window of one packet would wait for ever.
+ */
+static bool
+window_open(struct mrc_conn *c, uint32_t size)
+{
+	struct mrc_conn_tx *tx = &c->tx;
+
+	if (mrc_cc_may_send(c->cc, size))
+		return true;
+	if (tx->flight.n > 0 || tx->inflight <= 0)
+		return false;
+	c->cc->inflight_bytes -= tx->inflight;
+	tx->inflight = 0;
+	return mrc_cc_may_send(c->cc, size);
+}
+
 unsigned
 mrc_conn_tx(struct mrc_conn *c, uint16_t *room, struct mrc_txd *out, unsigned max, uint64_t now_ns)
 {
@@ -229,7 +247,7 @@ mrc_conn_tx(struct mrc_conn *c, uint16_t *room, struct mrc_txd *out, unsigned ma
 		struct mrc_rec *r = next_rec(c, &psn, now_ns);
 		unsigned ev;
 
-		if (r == NULL || !mrc_cc_may_send(c->cc, r->nominal)) {
+		if (r == NULL || !window_open(c, r->nominal)) {
 			if (r != NULL)
 				conn_list_join(c, &c->ctx->cc_wait);
 			else
