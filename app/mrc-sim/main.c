@@ -33,6 +33,34 @@ lossless(const struct sim_opts *o, char *err, unsigned err_size)
 	return g;
 }
 
+/* Who stands still, and on what: the first few. */
+static void
+stalled(const struct sim *s)
+{
+	unsigned shown = 0;
+
+	fprintf(stderr, "mrc-sim: %u of %u flows did not end by %.1f us\n",
+		s->flows_n - s->flows_done, s->flows_n, (double)s->now_ns / 1e3);
+	for (unsigned i = 0; i < s->flows_n && shown < 4; i++) {
+		const struct sim_flow *f = &s->flows[i];
+		const struct mrc_conn_tx *tx = &f->conn_src->tx;
+
+		if (f->done_ns != 0)
+			continue;
+		shown++;
+		fprintf(stderr,
+			"  flow %u: host %u to %u: %lu of %lu PSNs acknowledged, %u in flight, %u "
+			"queued, inflight %ld of %lu bytes, %lu timeouts, %s\n",
+			i, f->src, f->dst, tx->una - (MRC_PSN_BASE + f->conn_src->p.psn),
+			tx->psn_next - (MRC_PSN_BASE + f->conn_src->p.psn), tx->flight.n,
+			tx->queue.n, f->conn_src->cc->inflight_bytes, f->conn_src->cc->cwnd_bytes,
+			tx->stats.rto_fires,
+			f->conn_src->pprev == NULL			? "on no list"
+			: f->conn_src->list == &f->conn_src->ctx->ready ? "ready"
+									: "waits for the window");
+	}
+}
+
 static int
 run(const struct sim_opts *o)
 {
@@ -51,8 +79,7 @@ run(const struct sim_opts *o)
 	ok = sim_run(s);
 	sim_report(s, stdout, clean, wall_s() - start);
 	if (s->stalled)
-		fprintf(stderr, "mrc-sim: %u of %u flows did not end by %.1f us\n",
-			s->flows_n - s->flows_done, s->flows_n, (double)s->now_ns / 1e3);
+		stalled(s);
 	sim_destroy(s);
 	return ok ? 0 : 1;
 }
