@@ -155,20 +155,27 @@ unsigned
 mrc_path_pick_ctl(struct mrc_path_set *set, const uint16_t *room)
 {
 	unsigned fallback = MRC_EV_NONE;
+	bool alive = false;
 
 	for (unsigned n = set->planes; n > 0; n--) {
 		unsigned pl = set->ctl_plane;
 		const struct mrc_path_reverse *rev = &set->plane[pl].rev;
 
 		set->ctl_plane = plane_after(set, pl);
-		if (!mrc_path_reverse_usable(set, pl) || room[pl] == 0)
+		if (!mrc_path_reverse_usable(set, pl))
 			continue;
 		/* what swallows our data swallows SACKs as well */
-		if (rev->misses < MRC_REVERSE_MISSES && set->ev[rev->ev].state <= MRC_EV_SKIP)
-			return rev->ev;
-		if (fallback == MRC_EV_NONE)
+		if (rev->misses < MRC_REVERSE_MISSES && set->ev[rev->ev].state <= MRC_EV_SKIP) {
+			if (room[pl] > 0)
+				return rev->ev;
+			alive = true;
+		} else if (room[pl] > 0 && fallback == MRC_EV_NONE) {
 			fallback = rev->ev;
+		}
 	}
+	/* a dead plane's port is always free: better wait for a living one */
+	if (alive)
+		return MRC_EV_NONE;
 	/* all seem dead: they are tried in turn */
 	if (fallback != MRC_EV_NONE)
 		set->ctl_plane = plane_after(set, set->ev[fallback].plane);

@@ -255,6 +255,28 @@ ctl_planes(struct mrc_path_set *set, const uint16_t *room)
 	return planes;
 }
 
+/* The port of a dead plane is always free, since no data goes there: an answer must not take it
+ * only because the living planes are busy this turn. */
+START_TEST(a_dead_plane_gets_no_answer_because_the_living_have_no_room)
+{
+	static const uint16_t room[3] = {5, 0, 0}, one[3] = {5, 0, 1}, all[3] = {5, 5, 5};
+	struct mrc_path_set *set = bed_set(3, 6, 0);
+
+	mrc_path_fail(set, 0, 10);
+	mrc_path_fail(set, 3, 10);
+	ck_assert_uint_eq(set->plane[0].good, 0);
+	ck_assert_uint_eq(ctl_planes(set, room), 0);
+	ck_assert_uint_eq(ctl_planes(set, one), 4);
+	ck_assert_uint_eq(ctl_planes(set, all), 6);
+	/* when all seem dead they are tried, those with room */
+	for (unsigned ev = 0; ev < 6; ev++)
+		mrc_path_fail(set, ev, 20);
+	ck_assert_uint_eq(ctl_planes(set, room), 1);
+	ck_assert_uint_eq(ctl_planes(set, all), 7);
+	mrc_path_set_destroy(set);
+}
+END_TEST
+
 START_TEST(control_packets_use_all_planes_alike_before_anything_is_known)
 {
 	static const uint16_t room[4] = {1, 0, 1, 1}, none[4] = {0};
@@ -408,6 +430,7 @@ path_probe_suite(void)
 	TCase *t = tcase_create("suspects");
 
 	tcase_add_test(t, a_suspect_is_cleared_by_consecutive_answers_only);
+	tcase_add_test(t, a_dead_plane_gets_no_answer_because_the_living_have_no_room);
 	tcase_add_test(t, answers_to_an_earlier_suspicion_do_not_count);
 	tcase_add_test(t, the_back_off_doubles_up_to_its_cap_and_starts_anew_with_each_failure);
 	tcase_add_test(t, a_cap_below_the_first_back_off_holds_from_the_start);
