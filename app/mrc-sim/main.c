@@ -80,6 +80,9 @@ run(const struct sim_opts *o)
 	sim_report(s, stdout, clean, wall_s() - start);
 	if (s->stalled)
 		stalled(s);
+	if (mrc_fabric_drops(s->fab)->n[MRC_DROP_FAB_POOL] > 0)
+		fprintf(stderr,
+			"mrc-sim: more frames than there is memory for: figures are wrong\n");
 	sim_destroy(s);
 	return ok ? 0 : 1;
 }

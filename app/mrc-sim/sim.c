@@ -131,15 +131,22 @@ queue_bytes(const struct sim *s)
 	return (uint32_t)(s->bdp_bytes * (s->o->trim ? 1 : 5));
 }
 
-/* Frames inside at most: full queues everywhere would be far more than windows allow. */
+/*
+ * Frames inside at most: what the windows of a host allow, the answers to it, and some. A window is
+ * 1.5 BDP to each peer; without congestion control the PSN window bounds it, eight BDPs.
+ */
 static uint32_t
 frames_max(const struct sim *s)
 {
-	uint64_t per_host = (uint64_t)s->o->planes * (6 * s->bdp_bytes / s->wire_full + 512);
-	uint64_t n = per_host * s->o->hosts;
+	const struct sim_opts *o = s->o;
+	uint64_t bdp = s->bdp_bytes / s->wire_full + 1,
+		 n = (o->cc <= SIM_CC_SWIFT ? 6 : 20) * bdp + 64;
 
-	if (s->o->experiment == SIM_INCAST || s->o->experiment == SIM_VICTIM)
-		n += (uint64_t)s->o->incast * per_host;
+	if (o->cc == SIM_CC_FIXED)
+		n += 2 * (uint64_t)o->window_bytes / s->wire_full;
+	if (o->experiment == SIM_ALLTOALL)
+		n *= 3; /* more than so many windows find no room in the queues */
+	n *= (uint64_t)o->planes * o->hosts;
 	return n > 1u << 24 ? 1u << 24 : (uint32_t)n;
 }
 

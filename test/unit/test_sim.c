@@ -316,25 +316,15 @@ suite(void)
 	return s;
 }
 
-static void
-eal(void)
-{
-	/* the largest run: 64 hosts, phantom frames; 16 with payload need less */
-	struct sim_opts o;
-
-	sim_opts_init(&o);
-	o.verify = 1;
-	if (sim_eal_start(sim_megabytes(&o)) < 0)
-		abort();
-}
-
 int
 main(void)
 {
 	SRunner *r = srunner_create(suite());
 	int failed;
 
-	eal();
+	/* the largest runs: 16 hosts with payload on 4 planes, 64 without on one */
+	if (sim_eal_start(640) < 0)
+		return 1;
 	srunner_set_fork_status(r, CK_NOFORK);
 	srunner_run_all(r, CK_ENV);
 	failed = srunner_ntests_failed(r);
