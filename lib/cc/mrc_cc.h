@@ -96,6 +96,7 @@ struct mrc_cc {
 	const struct mrc_cc_ops *ops;
 	int64_t inflight_bytes;
 	uint64_t cwnd_bytes;
+	uint32_t planes; /* the caller's: living planes that rate_bps counts; 0: not said yet */
 	struct mrc_cc_params params;
 	uint64_t priv[MRC_CC_PRIV_BYTES / 8]; /* the algorithm's */
 };

@@ -2,6 +2,18 @@
 /* The requester takes SACKs and transport ACKs: what arrived, the RTT, the window, completions. */
 #include "conn_priv.h"
 
+/* Half the shortest RTT seen, or of the base RTT where that is shorter, is too short for an answer
+ * to what was sent last. */
+static bool
+sooner_than_any_answer(const struct mrc_conn *c, const struct mrc_rec *r, uint64_t now_ns)
+{
+	uint64_t rtt = c->set->p.base_rtt_ns;
+
+	if (c->set->min_rtt_ns != 0 && c->set->min_rtt_ns < rtt)
+		rtt = c->set->min_rtt_ns;
+	return now_ns - r->sent_ns < rtt / 2;
+}
+
 /* One PSN is known to have arrived. exact: by its latest transmission, for certain; early: by one
  * before it, for certain. */
 static void
@@ -17,7 +29,8 @@ delivered(struct mrc_conn *c, uint64_t psn, bool exact, bool early, uint64_t now
 				tx->ev_order[r->ev] = r->order + 1;
 			if (r->sent_ns > tx->rack_ns)
 				tx->rack_ns = r->sent_ns;
-		} else if (early || now_ns - r->sent_ns < c->set->p.base_rtt_ns / 2) {
+			mrc_path_arrived(c->set, r->ev, r->sent_ns);
+		} else if (early || sooner_than_any_answer(c, r, now_ns)) {
 			/* sooner than any answer to the retransmission could be */
 			conn_loss_spurious(c, r);
 		}

@@ -56,7 +56,7 @@ conn_loss_mark(struct mrc_conn *c, uint64_t psn, enum mrc_loss cause, bool blame
 	if (blame) {
 		r->lost_ev = r->ev;
 		c->set->ev[r->ev].lost++;
-		mrc_path_fail(c->set, r->ev, now_ns);
+		mrc_path_lost(c->set, r->ev, r->sent_ns, now_ns);
 	}
 	conn_ready(c);
 }
@@ -87,7 +87,9 @@ conn_loss_spurious(struct mrc_conn *c, struct mrc_rec *r)
 		return;
 	if (tx->reo_steps < REO_STEPS_MAX)
 		tx->reo_steps++;
-	mrc_path_restore(c->set, r->lost_ev);
+	/* which transmission arrived is certain only if there was one before the blame */
+	if (r->sends - (r->state == MRC_REC_FLIGHT) == 1)
+		mrc_path_acquit(c->set, r->lost_ev);
 	mrc_cc_spurious(c->cc, r->nominal);
 	r->lost_ev = MRC_EV_NONE;
 }
@@ -107,7 +109,7 @@ trim_acquits(struct mrc_conn *c, uint64_t psn, unsigned ev)
 		return;
 	r->lost_ev = MRC_EV_NONE;
 	c->set->ev[ev].lost--;
-	mrc_path_restore(c->set, ev);
+	mrc_path_acquit(c->set, ev);
 }
 
 enum mrc_drop

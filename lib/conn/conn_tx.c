@@ -235,6 +235,20 @@ window_open(struct mrc_conn *c, uint32_t size)
 	return mrc_cc_may_send(c->cc, size);
 }
 
+/* Planes were lost or came back: the window follows the rate. */
+static void
+window_follow(struct mrc_conn *c)
+{
+	struct mrc_cc *cc = c->cc;
+	unsigned living = mrc_path_living(c->set);
+
+	if (living == cc->planes || living == 0)
+		return;
+	if (cc->planes != 0)
+		mrc_cc_rescale(cc, cc->params.rate_bps / cc->planes * living, 0);
+	cc->planes = living;
+}
+
 unsigned
 mrc_conn_tx(struct mrc_conn *c, uint16_t *room, struct mrc_txd *out, unsigned max, uint64_t now_ns)
 {
@@ -242,6 +256,7 @@ mrc_conn_tx(struct mrc_conn *c, uint16_t *room, struct mrc_txd *out, unsigned ma
 	bool eager = c->cc->cwnd_bytes < c->p.peer_sack_threshold;
 	unsigned n = 0;
 
+	window_follow(c);
 	while (n < max) {
 		uint64_t psn;
 		struct mrc_rec *r = next_rec(c, &psn, now_ns);

@@ -95,11 +95,16 @@ struct mrc_path_reverse {
 	uint64_t backoff_ns;
 };
 #define MRC_REVERSE_MISSES 2
+#define MRC_PLANE_SILENT 4
 
 struct mrc_path_plane {
 	uint16_t slot_first, slots; /* range in slot_ev[] */
 	uint16_t good;		    /* GOOD or SKIP EVs in these slots */
 	uint16_t bad;		    /* ASSUMED_BAD EVs, in slots or not */
+	bool condemned;		    /* as a whole: no EV comes back but by probes */
+	uint16_t silent; /* EVs condemned since silent_ns with nothing sent then or later arrived */
+	uint64_t silent_ns;  /* when the first of their lost packets was sent */
+	uint64_t arrived_ns; /* send time of the latest-sent packet known to have arrived */
 	struct mrc_path_reverse rev;
 	struct mrc_path_plane_stats stats;
 	struct mrc_tmpl tmpl;
@@ -110,8 +115,9 @@ struct mrc_path_set {
 	uint32_t up;	  /* bit p: our port is up */
 	uint32_t peer_up; /* bit p: the peer says its port is up */
 	unsigned slots, good;
-	uint8_t ctl_plane; /* rotation of control packets */
-	uint32_t srtt_ns;  /* smoothed RTT from all QPs; 0: none yet */
+	uint8_t ctl_plane;   /* rotation of control packets */
+	uint32_t srtt_ns;    /* smoothed RTT from all QPs; 0: none yet */
+	uint32_t min_rtt_ns; /* shortest sample; 0: none yet */
 	uint64_t rx_ns; /* data last received from the peer: one-way traffic wants reverse probes */
 	uint64_t fb_ns; /* feedback last received: our own data confirms the reverse paths */
 	uint64_t probe_free_ns; /* rate cap of suspects' probes */
@@ -180,9 +186,31 @@ void mrc_path_skip(struct mrc_path_set *set, unsigned ev, uint64_t now_ns);
 /** Loss on it, m = 2, or its port down: ASSUMED_BAD unless min_active forbids and no backup of its
  * plane stands in. @return true if it left the rotation */
 bool mrc_path_fail(struct mrc_path_set *set, unsigned ev, uint64_t now_ns);
+/**
+ * A packet sent on it at sent_ns is lost: as mrc_path_fail; and when MRC_PLANE_SILENT EVs of a
+ * plane failed one after the other and nothing sent there since the first of those packets has
+ * arrived, the whole plane is taken for dead, if others live (a choice: finding out EV by EV costs
+ * a packet each).
+ */
+void mrc_path_lost(struct mrc_path_set *set, unsigned ev, uint64_t sent_ns, uint64_t now_ns);
+/** A packet sent on it at sent_ns has arrived. */
+static inline void
+mrc_path_arrived(struct mrc_path_set *set, unsigned ev, uint64_t sent_ns)
+{
+	struct mrc_path_plane *plane = &set->plane[set->ev[ev].plane];
+
+	if (sent_ns > plane->arrived_ns)
+		plane->arrived_ns = sent_ns;
+	if (sent_ns >= plane->silent_ns)
+		plane->silent = 0;
+}
+
 /** Probes answered, or the loss proved spurious: GOOD again, and a plane whose reverse path was bad
  * takes this one. Nothing happens while the plane is down: it comes back through probes. */
 void mrc_path_restore(struct mrc_path_set *set, unsigned ev);
+/** The loss it was condemned for proved spurious: restored, unless its whole plane was condemned
+ * meanwhile and others live; then probes decide. */
+void mrc_path_acquit(struct mrc_path_set *set, unsigned ev);
 /** The controller's word. */
 void mrc_path_deny(struct mrc_path_set *set, unsigned ev, bool denied, uint64_t now_ns);
 
@@ -252,6 +280,17 @@ mrc_path_reorder_ns(const struct mrc_path_set *set)
 							  : set->p.base_rtt_ns;
 }
 
+/** @return planes that data goes to: our port and the peer's are up, and some EV is good */
+static inline unsigned
+mrc_path_living(const struct mrc_path_set *set)
+{
+	unsigned n = 0;
+
+	for (unsigned pl = 0; pl < set->planes; pl++)
+		n += set->plane[pl].good > 0 && mrc_path_usable(set, pl);
+	return n;
+}
+
 /** RTT to reckon timers with: smoothed, at least the base RTT. */
 static inline uint64_t
 mrc_path_rtt_ns(const struct mrc_path_set *set)
@@ -264,6 +303,8 @@ mrc_path_rtt_sample(struct mrc_path_set *set, uint64_t rtt_ns)
 {
 	uint32_t r = rtt_ns > UINT32_MAX ? UINT32_MAX : (uint32_t)rtt_ns;
 
+	if (set->min_rtt_ns == 0 || r < set->min_rtt_ns)
+		set->min_rtt_ns = r;
 	set->srtt_ns =
 		set->srtt_ns == 0 ? r : (uint32_t)(set->srtt_ns - (set->srtt_ns >> 3) + (r >> 3));
 }

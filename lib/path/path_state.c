@@ -128,6 +128,36 @@ mrc_path_fail(struct mrc_path_set *set, unsigned ev, uint64_t now_ns)
 	return true;
 }
 
+static void
+plane_suspect(struct mrc_path_set *set, unsigned plane, uint64_t now_ns)
+{
+	for (unsigned i = 0; i < set->evs_n; i++) {
+		struct mrc_path_ev *e = &set->ev[i];
+
+		if (e->plane != plane || e->state > MRC_EV_SKIP)
+			continue;
+		e->failed_ns = now_ns;
+		suspect(set, i, now_ns);
+	}
+}
+
+void
+mrc_path_lost(struct mrc_path_set *set, unsigned ev, uint64_t sent_ns, uint64_t now_ns)
+{
+	struct mrc_path_plane *plane = &set->plane[set->ev[ev].plane];
+
+	if (!mrc_path_fail(set, ev, now_ns) || sent_ns <= plane->arrived_ns)
+		return;
+	if (plane->silent == 0)
+		plane->silent_ns = sent_ns;
+	if (++plane->silent < MRC_PLANE_SILENT || set->good - plane->good < set->p.min_active ||
+		set->good == plane->good)
+		return;
+	plane_suspect(set, set->ev[ev].plane, now_ns);
+	plane->condemned = true;
+	plane->silent = 0;
+}
+
 void
 mrc_path_restore(struct mrc_path_set *set, unsigned ev)
 {
@@ -136,6 +166,7 @@ mrc_path_restore(struct mrc_path_set *set, unsigned ev)
 
 	if (e->state != MRC_EV_ASSUMED_BAD || !mrc_path_usable(set, e->plane))
 		return;
+	plane->condemned = false;
 	e->state = MRC_EV_GOOD;
 	e->probing = false;
 	e->probe_ns = UINT64_MAX;
@@ -165,6 +196,13 @@ mrc_path_restore(struct mrc_path_set *set, unsigned ev)
 }
 
 void
+mrc_path_acquit(struct mrc_path_set *set, unsigned ev)
+{
+	if (!set->plane[set->ev[ev].plane].condemned)
+		mrc_path_restore(set, ev);
+}
+
+void
 mrc_path_deny(struct mrc_path_set *set, unsigned ev, bool denied, uint64_t now_ns)
 {
 	struct mrc_path_ev *e = &set->ev[ev];
@@ -181,19 +219,6 @@ mrc_path_deny(struct mrc_path_set *set, unsigned ev, bool denied, uint64_t now_n
 		e->backoff_ns = backoff_first(set);
 		e->probe_ns = now_ns;
 		set->dirty = true;
-	}
-}
-
-static void
-plane_suspect(struct mrc_path_set *set, unsigned plane, uint64_t now_ns)
-{
-	for (unsigned i = 0; i < set->evs_n; i++) {
-		struct mrc_path_ev *e = &set->ev[i];
-
-		if (e->plane != plane || e->state > MRC_EV_SKIP)
-			continue;
-		e->failed_ns = now_ns;
-		suspect(set, i, now_ns);
 	}
 }
 
