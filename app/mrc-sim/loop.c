@@ -13,158 +13,6 @@
 
 #define CQES 32
 
-/* ---- hosts by time ---- */
-
-static void
-heap_put(struct sim *s, uint32_t i, uint32_t host)
-{
-	s->heap[i] = host;
-	s->hosts[host].heap_at = i;
-}
-
-static void
-heap_up(struct sim *s, uint32_t i)
-{
-	uint32_t host = s->heap[i];
-
-	while (i > 0) {
-		uint32_t up = (i - 1) / 2;
-
-		if (s->hosts[s->heap[up]].wake_ns <= s->hosts[host].wake_ns)
-			break;
-		heap_put(s, i, s->heap[up]);
-		i = up;
-	}
-	heap_put(s, i, host);
-}
-
-static uint32_t
-heap_pop(struct sim *s)
-{
-	uint32_t top = s->heap[0], last = s->heap[--s->heap_n], i = 0, child;
-
-	s->hosts[top].wake_ns = UINT64_MAX;
-	if (s->heap_n == 0)
-		return top;
-	while ((child = 2 * i + 1) < s->heap_n) {
-		if (child + 1 < s->heap_n &&
-			s->hosts[s->heap[child + 1]].wake_ns < s->hosts[s->heap[child]].wake_ns)
-			child++;
-		if (s->hosts[last].wake_ns <= s->hosts[s->heap[child]].wake_ns)
-			break;
-		heap_put(s, i, s->heap[child]);
-		i = child;
-	}
-	heap_put(s, i, last);
-	return top;
-}
-
-/* A host that wants a later turn than it is in the heap for looks again when that comes. */
-static void
-wake_at(struct sim *s, uint32_t host, uint64_t at_ns)
-{
-	struct sim_host *h = &s->hosts[host];
-
-	if (at_ns >= h->wake_ns)
-		return;
-	if (h->wake_ns == UINT64_MAX)
-		heap_put(s, s->heap_n++, host);
-	h->wake_ns = at_ns;
-	heap_up(s, h->heap_at);
-}
-
-void
-sim_touch(struct sim *s, uint32_t host)
-{
-	if (s->hosts[host].touched)
-		return;
-	s->hosts[host].touched = true;
-	s->touched[s->touched_n++] = host;
-}
-
-/* ---- the network calls back ---- */
-
-static uint64_t
-mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * UINT64_C(0x9fb21c651e98df25);
-	return h ^ h >> 32;
-}
-
-/* Faults of single EVs: the network swallows the frame at its end. */
-static bool
-ev_swallows(struct sim *s, uint32_t dst, const struct rte_mbuf *m)
-{
-	const struct sim_opts *o = s->o;
-	const struct mrc_mbuf_meta *meta = RTE_PTR_ADD(m, sizeof(*m));
-	uint32_t src;
-
-	if (o->experiment != SIM_COLD && o->ev_loss.index == SIM_NONE)
-		return false;
-	src = sim_frame_src(s, m);
-	if (o->experiment == SIM_COLD &&
-		mix(mix(mix((uint64_t)o->seed, src), dst), meta->ev) >> 17 & 1)
-		return true;
-	if (meta->ev != o->ev_loss.index ||
-		(double)(mrc_prng_u64(&s->prng) >> 11) * 0x1p-53 >= o->ev_loss.a)
-		return false;
-	if (src < s->flows_n && s->flows[src].src == src && s->flows[src].first_drop_ns == 0)
-		s->flows[src].first_drop_ns = mrc_fabric_now_ns(s->fab);
-	return true;
-}
-
-static void
-lost(struct sim *s)
-{
-	if (s->first_loss_ns == UINT64_MAX &&
-		(s->fault_ns == UINT64_MAX || mrc_fabric_now_ns(s->fab) >= s->fault_ns))
-		s->first_loss_ns = mrc_fabric_now_ns(s->fab);
-}
-
-static void
-on_deliver(void *ctx, unsigned host, unsigned plane, const struct mrc_frame *f)
-{
-	struct sim *s = ctx;
-	struct rte_mbuf *m = f->obj;
-
-	if (ev_swallows(s, host, m)) {
-		s->ev_drops++;
-		lost(s);
-		rte_pktmbuf_free(m);
-		return;
-	}
-	mrc_engine_rx(s->hosts[host].eng, plane, &m, 1, mrc_fabric_now_ns(s->fab));
-	sim_touch(s, host);
-}
-
-static void
-on_drop(void *ctx, const struct mrc_frame *f, enum mrc_drop reason)
-{
-	lost(ctx);
-	rte_pktmbuf_free(f->obj);
-}
-
-static void
-on_trimmed(void *ctx, const struct mrc_frame *f)
-{
-	struct rte_mbuf *m = f->obj;
-
-	m->data_len = (uint16_t)f->len;
-	m->pkt_len = f->len;
-}
-
-static void
-on_room(void *ctx, unsigned host, unsigned plane)
-{
-	struct sim *s = ctx;
-
-	if (s->hosts[host].eng != NULL)
-		sim_touch(s, host);
-}
-
-const struct mrc_fabric_sink sim_sink = {
-	.deliver = on_deliver, .drop = on_drop, .trimmed = on_trimmed, .room = on_room};
-
 /* ---- flows ---- */
 
 static void
@@ -303,7 +151,7 @@ host_turn(struct sim *s, uint32_t host)
 		send(s, host);
 	if (s->o->ev_loss.index != SIM_NONE)
 		ev_watch(s, host);
-	wake_at(s, host, mrc_engine_next_ns(h->eng));
+	sim_wake_at(s, host, mrc_engine_next_ns(h->eng));
 }
 
 /* ---- time ---- */
@@ -386,7 +234,7 @@ step(struct sim *s, uint64_t now_ns)
 		faults(s);
 	mrc_fabric_run(s->fab, now_ns);
 	while (s->heap_n > 0 && s->hosts[s->heap[0]].wake_ns <= now_ns)
-		sim_touch(s, heap_pop(s));
+		sim_touch(s, sim_heap_pop(s));
 	for (unsigned i = 0; i < s->touched_n; i++)
 		host_turn(s, s->touched[i]);
 	s->touched_n = 0;

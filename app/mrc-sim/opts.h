@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The settings of one simulation. One table of options (opts.c) gives the command line, the keys of
- * a scenario file, the help text and the "settings" object of the report; an experiment gives its
- * own defaults to what was not named. Who calls it: main.c; everything else reads struct sim_opts.
+ * The settings of one simulation. One table of options (opts_table.c) gives the command line, the
+ * keys of a scenario file, the help text and the "settings" object of the report; an experiment
+ * gives its own defaults to what was not named. Who calls it: main.c; everything else reads struct
+ * sim_opts.
  */
 #ifndef SIM_OPTS_H
 #define SIM_OPTS_H

@@ -7,7 +7,8 @@
  *   experiment.c  which flows and which faults          loop.c    the event loop
  *   sim.c         pool, fabric, making and unmaking     report.c  what came out
  *   host.c        engines, paths, connections           trace.c   what happened meanwhile
- *   measure.c     goodput around a fault
+ *   measure.c     goodput around a fault                wake.c    whose turn is next
+ *   network.c     frames that arrive and get lost
  *
  * Who calls it: main.c and the tests. Thread contract: one thread. EAL must run (sim_eal_start).
  */
@@ -151,8 +152,15 @@ void sim_hosts_free(struct sim *s);
 struct sim_peer *sim_peer_get(struct sim *s, uint32_t host, uint32_t peer);
 uint32_t sim_frame_src(const struct sim *s, const struct rte_mbuf *m);
 
-/* loop.c */
+/* wake.c */
+/** The host gets a turn in this step. */
 void sim_touch(struct sim *s, uint32_t host);
+/** The host gets a turn at that time, or earlier. */
+void sim_wake_at(struct sim *s, uint32_t host, uint64_t at_ns);
+/** Takes the earliest host out; there must be one. */
+uint32_t sim_heap_pop(struct sim *s);
+
+/* network.c */
 extern const struct mrc_fabric_sink sim_sink;
 
 /* verify.c */
