@@ -370,6 +370,9 @@ mrc_conn_rx(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 			if (v->hdr.probe.spdcid != (uint16_t)c->p.peer_qpn ||
 				v->hdr.probe.dpdcid != (uint16_t)c->p.qpn)
 				return MRC_DROP_PEER;
+			/* the peer hears nothing: our way to it is in doubt as well */
+			c->set->rx_ns = now_ns;
+			mrc_path_reverse_doubt(c->set, now_ns);
 			conn_rsp_sack(c, &about,
 				v->ecn == MRC_ECN_CE ? MRC_SACK_M_SKIP_ONCE : MRC_SACK_M_NONE);
 			/* what it waits for may be the transport ACK */

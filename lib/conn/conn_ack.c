@@ -119,7 +119,7 @@ path_feedback(struct mrc_conn *c, const struct mrc_hdr_sack *h, uint64_t now_ns)
 	if (ev == MRC_EV_NONE)
 		return;
 	if (h->m == MRC_SACK_M_NONE)
-		mrc_path_fresh(c->set, &c->rot, ev);
+		mrc_path_fresh(c->set, &c->rot, ev, now_ns);
 	else if (h->m == MRC_SACK_M_SKIP_ONCE)
 		mrc_path_skip(c->set, ev, now_ns);
 	else

@@ -121,6 +121,20 @@ conn_list_join(struct mrc_conn *c, struct mrc_conn_list *l)
 }
 
 static inline void
+conn_list_join_first(struct mrc_conn *c, struct mrc_conn_list *l)
+{
+	conn_list_leave(c);
+	c->list = l;
+	c->next = l->first;
+	c->pprev = &l->first;
+	if (l->first != NULL)
+		l->first->pprev = &c->next;
+	else
+		l->last = &c->next;
+	l->first = c;
+}
+
+static inline void
 conn_ready(struct mrc_conn *c)
 {
 	conn_list_join(c, &c->ctx->ready);

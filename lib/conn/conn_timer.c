@@ -61,6 +61,16 @@ conn_stuck(const struct mrc_conn *c)
 		       tx->msg_next != atomic_load_explicit(&tx->sq_tail, memory_order_relaxed));
 }
 
+/* Never before a probe had its chance: a timeout set below the RTT would send everything again and
+ * again. */
+static uint64_t
+rto_interval(const struct mrc_conn *c)
+{
+	uint64_t least = conn_tlp_wait_ns(c);
+
+	return c->tx.rto_ns > least ? c->tx.rto_ns : least;
+}
+
 static uint64_t
 rto_deadline(const struct mrc_conn *c)
 {
@@ -69,10 +79,10 @@ rto_deadline(const struct mrc_conn *c)
 	if (tx->rto_ns == 0)
 		return UINT64_MAX;
 	if (tx->flight.n > 0)
-		return tx->rec[tx->flight.first].sent_ns + tx->rto_ns;
+		return tx->rec[tx->flight.first].sent_ns + rto_interval(c);
 	if (!conn_awaits_ack(c) && !conn_stuck(c))
 		return UINT64_MAX;
-	return (tx->rto_fires > 0 ? tx->rto_fire_ns : tx->moved_ns) + tx->rto_ns;
+	return (tx->rto_fires > 0 ? tx->rto_fire_ns : tx->moved_ns) + rto_interval(c);
 }
 
 /* A probe asks for what the peer has, and for the transport ACK again. */
@@ -134,7 +144,7 @@ static void
 rto_fire(struct mrc_conn *c, uint64_t now_ns)
 {
 	struct mrc_conn_tx *tx = &c->tx;
-	uint64_t interval = tx->rto_ns;
+	uint64_t interval = rto_interval(c);
 
 	if (tx->rto_fires == 0 || now_ns - tx->rto_fire_ns >= interval) {
 		tx->rto_fire_ns = now_ns;

@@ -263,10 +263,13 @@ mrc_conn_tx(struct mrc_conn *c, uint16_t *room, struct mrc_txd *out, unsigned ma
 		unsigned ev;
 
 		if (r == NULL || !window_open(c, r->nominal)) {
-			if (r != NULL)
+			/* who got nothing of the window is first when it opens */
+			if (r == NULL)
+				conn_list_leave(c);
+			else if (n > 0)
 				conn_list_join(c, &c->ctx->cc_wait);
 			else
-				conn_list_leave(c);
+				conn_list_join_first(c, &c->ctx->cc_wait);
 			/* the last before a pause asks for a SACK */
 			if (n > 0)
 				out[n - 1].hdr.flags |= MRC_BTH_A;

@@ -93,6 +93,7 @@ struct mrc_path_reverse {
 	uint16_t probe_id;
 	uint64_t probe_ns; /* next probe, or the deadline of the one that is out */
 	uint64_t backoff_ns;
+	uint64_t confirmed_ns; /* an answer, or feedback about our own data, last came */
 };
 #define MRC_REVERSE_MISSES 2
 #define MRC_PLANE_SILENT 4
@@ -176,7 +177,8 @@ unsigned mrc_path_pick(struct mrc_path_set *set, struct mrc_path_rot *rot, const
 unsigned mrc_path_pick_ctl(struct mrc_path_set *set, const uint16_t *room);
 
 /** Feedback without a mark: the EV is used again before the rotation moves on. */
-void mrc_path_fresh(struct mrc_path_set *set, struct mrc_path_rot *rot, unsigned ev);
+void
+mrc_path_fresh(struct mrc_path_set *set, struct mrc_path_rot *rot, unsigned ev, uint64_t now_ns);
 
 /** @return index of the EV that feedback names, or MRC_EV_NONE */
 unsigned mrc_path_find(const struct mrc_path_set *set, uint32_t ev32);
@@ -235,6 +237,9 @@ uint64_t mrc_path_probe_due(const struct mrc_path_set *set, uint64_t now_ns);
  */
 bool mrc_path_probe_next(struct mrc_path_set *set, uint64_t now_ns, uint16_t id, unsigned *ev,
 	enum mrc_probe_kind *kind);
+/** The peer asks why it hears nothing: reverse paths without a confirmation in the last four RTTs
+ * are changed for the plane's next. */
+void mrc_path_reverse_doubt(struct mrc_path_set *set, uint64_t now_ns);
 /** The probe left only now (it waited for room): its answer may take as long from here. */
 void mrc_path_probe_sent(struct mrc_path_set *set, unsigned ev, enum mrc_probe_kind kind,
 	uint16_t id, uint64_t now_ns);

@@ -51,7 +51,7 @@ pick_in_plane(struct mrc_path_set *set, struct mrc_path_rot *rot, unsigned pl, u
 }
 
 void
-mrc_path_fresh(struct mrc_path_set *set, struct mrc_path_rot *rot, unsigned ev)
+mrc_path_fresh(struct mrc_path_set *set, struct mrc_path_rot *rot, unsigned ev, uint64_t now_ns)
 {
 	struct mrc_path_fresh *f = &rot->fresh[set->ev[ev].plane];
 	struct mrc_path_reverse *rev = &set->plane[set->ev[ev].plane].rev;
@@ -64,6 +64,7 @@ mrc_path_fresh(struct mrc_path_set *set, struct mrc_path_rot *rot, unsigned ev)
 		rev->probing = false;
 	}
 	rev->misses = 0;
+	rev->confirmed_ns = now_ns;
 	if (f->n == MRC_PATH_FRESH) {
 		f->head++;
 		f->n--;

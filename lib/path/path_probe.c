@@ -12,7 +12,7 @@ reverse_wanted(const struct mrc_path_set *set, uint64_t now_ns)
 	uint64_t rtt = mrc_path_rtt_ns(set);
 
 	return set->rx_ns != 0 && now_ns - set->rx_ns <= 4 * rtt &&
-	       set->fb_ns + 4 * rtt < set->rx_ns;
+	       (set->fb_ns == 0 || set->fb_ns + 4 * rtt < set->rx_ns);
 }
 
 uint64_t
@@ -61,6 +61,34 @@ suspect_unanswered(struct mrc_path_set *set, struct mrc_path_ev *e, uint64_t now
 		e->backoff_ns = set->p.probe_backoff_max_ns;
 }
 
+/* The next of the plane's EVs in use. */
+static void
+reverse_change(struct mrc_path_set *set, struct mrc_path_plane *plane)
+{
+	struct mrc_path_reverse *rev = &plane->rev;
+	uint16_t slot = set->ev[rev->ev].slot;
+
+	if (slot == MRC_EV_NONE || ++slot == plane->slot_first + plane->slots)
+		slot = plane->slot_first;
+	rev->ev = set->slot_ev[slot];
+}
+
+void
+mrc_path_reverse_doubt(struct mrc_path_set *set, uint64_t now_ns)
+{
+	for (unsigned pl = 0; pl < set->planes; pl++) {
+		struct mrc_path_plane *plane = &set->plane[pl];
+
+		if (!mrc_path_reverse_usable(set, pl) || plane->slots == 0 ||
+			now_ns - plane->rev.confirmed_ns <= 4 * mrc_path_rtt_ns(set))
+			continue;
+		reverse_change(set, plane);
+		plane->rev.probing = false;
+		plane->rev.probe_ns = now_ns;
+	}
+	set->dirty = true;
+}
+
 static void
 reverse_unanswered(struct mrc_path_set *set, struct mrc_path_plane *plane, uint64_t now_ns)
 {
@@ -74,11 +102,7 @@ reverse_unanswered(struct mrc_path_set *set, struct mrc_path_plane *plane, uint6
 		return;
 	}
 	/* dead: try the plane's other EVs in turn, ever more slowly */
-	rev->ev = set->slot_ev[plane->slot_first +
-			       (set->ev[rev->ev].slot == MRC_EV_NONE
-					       ? 0
-					       : (set->ev[rev->ev].slot - plane->slot_first + 1u) %
-							 plane->slots)];
+	reverse_change(set, plane);
 	rev->backoff_ns = rev->backoff_ns == 0 ? set->p.probe_rto_ns : 2 * rev->backoff_ns;
 	if (rev->backoff_ns > set->p.probe_backoff_max_ns)
 		rev->backoff_ns = set->p.probe_backoff_max_ns;
@@ -171,6 +195,7 @@ reverse_answer(struct mrc_path_set *set, unsigned ev, uint16_t id, uint64_t now_
 		return false;
 	rev->probing = false;
 	rev->misses = 0;
+	rev->confirmed_ns = now_ns;
 	rev->backoff_ns = 0;
 	rev->probe_ns = now_ns + mrc_path_rtt_ns(set);
 	return true;

@@ -335,6 +335,34 @@ START_TEST(whoever_waits_for_the_window_is_woken_by_a_transport_ack)
 }
 END_TEST
 
+START_TEST(who_got_nothing_of_the_window_comes_before_its_holder)
+{
+	struct bed_params p = {.cwnd_bytes = NOMINAL + 12};
+	struct mrc_conn *c;
+	uint64_t next;
+	int s;
+
+	bed_open(&b, &p);
+	c = bed_sibling(&b, BED_A);
+	bed_write(&b, BED_A, 0, 4 * LEN);
+	ck_assert_uint_eq(bed_send(&b, BED_A), 1);
+	sibling_post(c);
+	ck_assert_uint_eq(bed_send(&b, BED_A), 0);
+	next = c->tx.psn_next;
+	/* the holder's SACK opens the window for one packet */
+	bed_arrive_all(&b, 0);
+	bed_send(&b, BED_B);
+	s = bed_last(&b, BED_A, MRC_OP_SACK);
+	ck_assert_int_ge(s, 0);
+	ck_assert_int_eq(bed_arrive(&b, (unsigned)s, BED_WHOLE), MRC_OK);
+	ck_assert_uint_eq(bed_send(&b, BED_A), 1);
+	ck_assert_uint_eq(c->tx.psn_next, next + 1);
+	mrc_conn_detach(c);
+	mrc_conn_destroy(c);
+	bed_close(&b);
+}
+END_TEST
+
 START_TEST(whoever_waits_for_the_window_is_woken_when_its_holder_leaves)
 {
 	struct bed_params p = {.cwnd_bytes = NOMINAL + 12};
@@ -413,6 +441,7 @@ suite(void)
 	tcase_add_test(t, refused_packets_come_back_in_order_and_leave_no_trace);
 	tcase_add_test(t, a_retransmission_that_was_refused_and_not_needed_keeps_inflight_right);
 	tcase_add_test(t, whoever_waits_for_the_window_is_woken_by_a_transport_ack);
+	tcase_add_test(t, who_got_nothing_of_the_window_comes_before_its_holder);
 	tcase_add_test(t, whoever_waits_for_the_window_is_woken_when_its_holder_leaves);
 	tcase_add_test(
 		t, bytes_that_a_transport_ack_gave_back_are_not_given_back_again_by_the_sack);

@@ -37,8 +37,8 @@ START_TEST(fresh_evs_go_first_in_the_order_of_their_feedback_then_the_rotation_g
 	open_set(1, 8, true);
 	ck_assert_uint_eq(pick(MRC_EV_NONE), 0);
 	ck_assert_uint_eq(pick(MRC_EV_NONE), 1);
-	mrc_path_fresh(set, &rot, 1);
-	mrc_path_fresh(set, &rot, 0);
+	mrc_path_fresh(set, &rot, 1, 5);
+	mrc_path_fresh(set, &rot, 0, 5);
 	ck_assert_uint_eq(pick(MRC_EV_NONE), 1);
 	ck_assert_uint_eq(pick(MRC_EV_NONE), 0);
 	ck_assert_uint_eq(pick(MRC_EV_NONE), 2);
@@ -50,7 +50,7 @@ START_TEST(without_recycling_feedback_leaves_the_rotation_alone)
 {
 	open_set(1, 8, false);
 	ck_assert_uint_eq(pick(MRC_EV_NONE), 0);
-	mrc_path_fresh(set, &rot, 0);
+	mrc_path_fresh(set, &rot, 0, 5);
 	ck_assert_uint_eq(pick(MRC_EV_NONE), 1);
 	close_set();
 }
@@ -60,14 +60,14 @@ START_TEST(what_was_marked_failed_denied_or_is_avoided_is_not_taken_as_fresh)
 {
 	open_set(1, 8, true);
 	for (unsigned ev = 3; ev < 8; ev++)
-		mrc_path_fresh(set, &rot, ev);
+		mrc_path_fresh(set, &rot, ev, 5);
 	mrc_path_skip(set, 3, 5);
 	mrc_path_fail(set, 4, 5);
 	mrc_path_deny(set, 5, true, 5);
 	ck_assert_uint_eq(pick(6), 7);
 	ck_assert_uint_eq(pick(MRC_EV_NONE), 0);
 	/* feedback about a marked one does not make it fresh */
-	mrc_path_fresh(set, &rot, 3);
+	mrc_path_fresh(set, &rot, 3, 5);
 	ck_assert_uint_eq(pick(MRC_EV_NONE), 1);
 	close_set();
 }
@@ -77,7 +77,7 @@ START_TEST(planes_take_turns_whatever_is_fresh)
 {
 	open_set(2, 8, true);
 	for (unsigned i = 0; i < 4; i++)
-		mrc_path_fresh(set, &rot, 6);
+		mrc_path_fresh(set, &rot, 6, 5);
 	ck_assert_uint_eq(pick(MRC_EV_NONE), 6);
 	ck_assert_uint_eq(set->ev[pick(MRC_EV_NONE)].plane, 1);
 	ck_assert_uint_eq(pick(MRC_EV_NONE), 6);
@@ -90,7 +90,7 @@ START_TEST(more_feedback_than_is_kept_drops_the_oldest)
 {
 	open_set(1, 128, true);
 	for (unsigned ev = 0; ev < MRC_PATH_FRESH + 3; ev++)
-		mrc_path_fresh(set, &rot, ev);
+		mrc_path_fresh(set, &rot, ev, 5);
 	for (unsigned ev = 3; ev < MRC_PATH_FRESH + 3; ev++)
 		ck_assert_uint_eq(pick(MRC_EV_NONE), ev);
 	ck_assert_uint_eq(pick(MRC_EV_NONE), 0);
@@ -102,7 +102,7 @@ START_TEST(our_own_data_confirms_its_ev_for_control_packets)
 {
 	open_set(1, 8, true);
 	set->plane[0].rev.misses = MRC_REVERSE_MISSES;
-	mrc_path_fresh(set, &rot, 5);
+	mrc_path_fresh(set, &rot, 5, 5);
 	ck_assert_uint_eq(set->plane[0].rev.misses, 0);
 	ck_assert_uint_eq(mrc_path_pick_ctl(set, room_all), 5);
 	close_set();

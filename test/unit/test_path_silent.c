@@ -63,6 +63,24 @@ START_TEST(a_control_packet_waits_for_room_on_a_living_plane_rather_than_take_a_
 }
 END_TEST
 
+START_TEST(a_peer_that_hears_nothing_makes_unconfirmed_reverse_paths_change_and_no_others)
+{
+	struct mrc_path_set *set = bed_set(2, 16, 0);
+	uint16_t ev[2] = {set->plane[0].rev.ev, set->plane[1].rev.ev};
+
+	set->plane[1].rev.confirmed_ns = 10 * BED_RTT;
+	mrc_path_reverse_doubt(set, 14 * BED_RTT);
+	ck_assert_uint_ne(set->plane[0].rev.ev, ev[0]);
+	ck_assert_uint_eq(set->ev[set->plane[0].rev.ev].plane, 0);
+	ck_assert_uint_eq(set->plane[1].rev.ev, ev[1]);
+	/* all of the plane in turn, and back to the first */
+	for (unsigned i = 0; i < 7; i++)
+		mrc_path_reverse_doubt(set, 14 * BED_RTT);
+	ck_assert_uint_eq(set->plane[0].rev.ev, ev[0]);
+	mrc_path_set_destroy(set);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -75,6 +93,8 @@ suite(void)
 	tcase_add_test(t, the_last_living_plane_is_not_condemned_as_a_whole);
 	tcase_add_test(
 		t, a_control_packet_waits_for_room_on_a_living_plane_rather_than_take_a_dead_one);
+	tcase_add_test(
+		t, a_peer_that_hears_nothing_makes_unconfirmed_reverse_paths_change_and_no_others);
 	suite_add_tcase(s, t);
 	return s;
 }
