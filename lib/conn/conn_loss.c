@@ -27,6 +27,7 @@ conn_loss_mark(struct mrc_conn *c, uint64_t psn, enum mrc_loss cause, bool blame
 	r->state = MRC_REC_QUEUED;
 	r->debited = true;
 	r->lost_ev = MRC_EV_NONE;
+	r->lost_plane = c->set->ev[r->ev].plane;
 	conn_inflight_sub(c, r->nominal);
 	switch (cause) {
 	case MRC_LOSS_TRIM:

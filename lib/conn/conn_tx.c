@@ -195,6 +195,7 @@ record(struct mrc_conn *c, struct mrc_rec *r, unsigned ev, uint64_t now_ns)
 	tx->stats.packets++;
 	if (r->sends > 0) {
 		tx->stats.rtx++;
+		c->set->plane[r->lost_plane].stats.resent++;
 		tx->stats.rtx_last_ns = now_ns;
 	}
 	/* silence begins to count with the first packet after a pause */
@@ -338,8 +339,10 @@ mrc_conn_unsent(struct mrc_conn *c, uint64_t psn)
 	c->set->ev[r->ev].sent--;
 	ps->sent_packets--;
 	ps->sent_bytes -= len;
-	if (r->sends > 0)
+	if (r->sends > 0) {
 		tx->stats.rtx--;
+		c->set->plane[r->lost_plane].stats.resent--;
+	}
 	conn_ready(c);
 }
 

@@ -112,6 +112,7 @@ struct mrc_rec {
 	uint16_t nominal;    /* bytes, as congestion control counts */
 	uint8_t state;	     /* enum mrc_rec_state */
 	uint8_t sends;	     /* transmissions that left, saturating */
+	uint8_t lost_plane;  /* of the transmission before, where sends > 0 */
 	bool debited;	     /* QUEUED: its size was taken off inflight */
 };
 

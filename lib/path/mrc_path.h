@@ -83,6 +83,7 @@ struct mrc_path_ev {
 struct mrc_path_plane_stats {
 	uint64_t sent_packets, sent_bytes; /* data, retransmissions included; bytes of payload */
 	uint64_t trimmed, gap, timeout, spurious;
+	uint64_t resent; /* retransmissions sent of packets that this plane lost */
 };
 
 /* The reverse path of a plane: where SACKs, NACKs and ACKs go. */

@@ -454,7 +454,12 @@ bed_idle_fault(const struct bed *b, enum bed_end e)
 {
 	const struct bed_side *s = &b->side[e];
 	const struct mrc_conn_tx *tx = &s->conn->tx;
+	uint64_t resent = 0;
 
+	for (unsigned pl = 0; pl < s->set->planes; pl++)
+		resent += s->set->plane[pl].stats.resent;
+	if (resent < tx->stats.rtx)
+		return "a retransmission is counted with no plane";
 	if (tx->una != tx->psn_next)
 		return "cack is not at the last PSN";
 	if (tx->flight.n != 0 || tx->flight.first != MRC_REC_NONE)

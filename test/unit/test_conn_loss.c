@@ -97,6 +97,10 @@ START_TEST(a_packet_overtaken_on_its_own_ev_is_lost_and_no_other)
 	ck_assert_uint_ne(b.wire[before].v.hdr.flags & MRC_BTH_RTX, 0);
 	ck_assert_uint_eq(b.wire[before].v.dscp, dscp.trimmable_rtx);
 	states_are("FFAF");
+	/* counted with the plane that lost it, wherever it goes now */
+	for (unsigned pl = 0; pl < b.side[BED_A].set->planes; pl++)
+		ck_assert_uint_eq(b.side[BED_A].set->plane[pl].stats.resent,
+			pl == b.side[BED_A].set->ev[ev0].plane);
 	ck_assert(bed_settle(&b));
 	ck_assert_ptr_null(bed_idle_fault(&b, BED_A));
 	ck_assert(bed_same(&b, 0, 4 * LEN));
