@@ -20,6 +20,7 @@ conn_loss_mark(struct mrc_conn *c, uint64_t psn, enum mrc_loss cause, bool blame
 {
 	struct mrc_conn_tx *tx = &c->tx;
 	struct mrc_rec *r = rec_of(c, psn);
+	const struct mrc_path_plane *plane = &c->set->plane[c->set->ev[r->ev].plane];
 	struct mrc_path_plane_stats *ps = &c->set->plane[c->set->ev[r->ev].plane].stats;
 
 	list_remove(c, &tx->flight, r);
@@ -38,7 +39,11 @@ conn_loss_mark(struct mrc_conn *c, uint64_t psn, enum mrc_loss cause, bool blame
 	case MRC_LOSS_GAP:
 		tx->stats.gap++;
 		ps->gap++;
-		mrc_cc_loss(c->cc, r->nominal, now_ns);
+		/* of a plane condemned as a whole the window gives up its share at once, once */
+		if (plane->condemned)
+			mrc_cc_unsent(c->cc, r->nominal);
+		else
+			mrc_cc_loss(c->cc, r->nominal, now_ns);
 		break;
 	case MRC_LOSS_TIMEOUT:
 		tx->stats.timeout++;

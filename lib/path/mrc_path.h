@@ -277,15 +277,6 @@ mrc_path_reachable(const struct mrc_path_set *set)
 	return false;
 }
 
-/** How much later a packet must have been sent for its arrival to prove an earlier one lost: at
- * least one base RTT, since a legal queue is as long where switches trim. */
-static inline uint64_t
-mrc_path_reorder_ns(const struct mrc_path_set *set)
-{
-	return set->p.reorder_min_ns > set->p.base_rtt_ns ? set->p.reorder_min_ns
-							  : set->p.base_rtt_ns;
-}
-
 /** @return planes that data goes to: our port and the peer's are up, and some EV is good */
 static inline unsigned
 mrc_path_living(const struct mrc_path_set *set)
@@ -302,6 +293,17 @@ static inline uint64_t
 mrc_path_rtt_ns(const struct mrc_path_set *set)
 {
 	return set->srtt_ns > set->p.base_rtt_ns ? set->srtt_ns : set->p.base_rtt_ns;
+}
+
+/** How much later a packet must have been sent for its arrival to prove an earlier one lost: at
+ * least one RTT, smoothed, since queues of different planes may differ by as much (a plane that
+ * comes back is empty), and what hosts add. */
+static inline uint64_t
+mrc_path_reorder_ns(const struct mrc_path_set *set)
+{
+	uint64_t rtt = mrc_path_rtt_ns(set);
+
+	return set->p.reorder_min_ns > rtt ? set->p.reorder_min_ns : rtt;
 }
 
 static inline void

@@ -378,6 +378,28 @@ START_TEST(congestion_control_is_told_each_thing_once)
 }
 END_TEST
 
+START_TEST(losses_on_a_plane_condemned_as_a_whole_brake_nobody)
+{
+	struct mrc_cc_ops ops;
+	int64_t before;
+
+	open_with(4, 2, 0);
+	ops = *b.side[BED_A].cc.ops;
+	ops.on_sack = tell_sack;
+	ops.on_loss = tell_loss;
+	b.side[BED_A].cc.ops = &ops;
+	told[0] = 0;
+	before = tx()->inflight;
+	b.side[BED_A].set->plane[b.side[BED_A].set->ev[b.wire[0].ev].plane].condemned = true;
+	/* 2 overtakes 0: lost, and its bytes are in flight no more */
+	ck_assert_int_eq(sack(-1, 0, 0x4, 2), MRC_OK);
+	ck_assert_str_eq(told, "sack 512 ");
+	ck_assert_uint_eq(tx()->stats.gap, 1);
+	ck_assert_int_eq(tx()->inflight, before - 344 - 512);
+	bed_close(&b);
+}
+END_TEST
+
 START_TEST(an_rtt_counts_only_if_the_stamp_says_whose_and_cannot_alias)
 {
 	/* unit, time since sending, what is added to the stamp; does the sample count? */
@@ -429,6 +451,7 @@ suite(void)
 	tcase_add_test(
 		t, overtaking_still_means_what_it_says_after_an_ev_rested_for_half_the_numbers);
 	tcase_add_test(t, congestion_control_is_told_each_thing_once);
+	tcase_add_test(t, losses_on_a_plane_condemned_as_a_whole_brake_nobody);
 	tcase_add_test(t, an_rtt_counts_only_if_the_stamp_says_whose_and_cannot_alias);
 	suite_add_tcase(s, t);
 	return s;
