@@ -74,9 +74,11 @@ turn_time(struct worker *w)
 
 	w->last_ns = raw;
 	if (gap > w->gap_limit_ns) {
-		w->frozen_ns += gap;
+		/* time goes on by the limit all the same: a machine on which every turn is that slow
+		 * must get on, too */
+		w->frozen_ns += gap - w->gap_limit_ns;
 		w->stats.gaps++;
-		w->stats.gap_ns += gap;
+		w->stats.gap_ns += gap - w->gap_limit_ns;
 	} else if (gap > w->stats.gap_max_ns) {
 		w->stats.gap_max_ns = gap;
 	}
