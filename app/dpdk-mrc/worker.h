@@ -3,9 +3,10 @@
  * A polling lcore: turns through its nodes' engines and, where it has it, the fabric. The loop fits
  * on a page (worker.c).
  *
- * Time: one reading of the clock a turn. When the gap between two turns is longer than half a
- * timeout - the process was stopped or preempted - the gap does not count: the worker's clock
- * stands still for it, so no deadline passes, no RTT is measured across it and no path is blamed.
+ * Time: one reading of the clock a turn. Of a gap between two turns longer than half of
+ * path.jitter_ns - the process was stopped or preempted - only that much counts: the worker's clock
+ * stands still for the rest, so no deadline passes, no RTT is measured across it and no path is
+ * blamed.
  *
  * Thread contract: control fills a worker before it is launched, then talks to it through
  * worker_call only. Counters are written by the worker and read relaxed. Who calls it: daemon.c.
