@@ -14,7 +14,16 @@ int cmd_register(void);
 int cmd_show_register(void);
 int cmd_set_register(void);
 int cmd_run_register(void);
-/** Ends what commands started (generator, transfer): before daemon_stop. */
-void cmd_run_end(void);
+/** Says what ended by itself meanwhile: call often. */
+void cmd_run_poll(struct cli *cli);
+/** Asks what the session waits for (send, bench) to end as a failed command. @return false: it
+ * waits for none of them */
+bool cmd_run_abort(void);
+/**
+ * Ends what commands started (generator, transfer): before daemon_stop.
+ * @param why what became of it, as "interrupted by SIGINT"
+ * @return 0, or negative: a send or bench was cut short, or traffic had failed
+ */
+int cmd_run_end(const char *why);
 
 #endif /* CMD_H */

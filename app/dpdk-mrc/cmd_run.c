@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "cmd.h"
@@ -11,14 +12,19 @@
 
 #define START_BYTES (1u << 20)
 #define START_DEPTH 16
+#define SEND_TURNS 4
 #define BENCH_WARM_NS 200000000
 
 static struct gen gen;
 static bool gen_runs;
+static bool gen_failure_said;
 static struct transfer transfer;
 static bool transfer_runs;
+/* Somebody wants what the session waits for to end. */
+static bool aborted;
 
 static struct {
+	bool runs;
 	uint64_t warm_ns, end_ns;
 	uint64_t from_ns, from_bytes;
 } bench;
@@ -58,6 +64,7 @@ gen_begin(struct cli *cli, uint32_t size, uint32_t depth)
 		return -1;
 	}
 	gen_runs = true;
+	gen_failure_said = aborted = false;
 	return 0;
 }
 
@@ -69,11 +76,11 @@ gen_finish(struct cli *cli, const char *what, uint64_t bytes, uint64_t ns)
 	cli_printf(cli, "%s", what);
 	gen_summary(cli, bytes, bytes / gen.size, ns);
 	if (gen.failed != 0) {
-		cli_printf(cli, "a write failed with status %u\n", gen.failed);
+		cli_printf(cli, "a write failed: %s\n", transfer_status_text(gen.failed));
 		rc = -1;
 	}
 	gen_stop(&gen);
-	gen_runs = false;
+	gen_runs = bench.runs = false;
 	return rc;
 }
 
@@ -104,6 +111,10 @@ bench_wait(struct cli *cli, void *ctx)
 		bench.from_ns = now;
 		bench.from_bytes = gen.bytes;
 	}
+	if (aborted) {
+		gen_finish(cli, "bench interrupted: ", gen.bytes, now - gen.start_ns);
+		return -1;
+	}
 	if (now < bench.end_ns)
 		return 1;
 	return gen_finish(cli, "bench: ", gen.bytes - bench.from_bytes, now - bench.from_ns);
@@ -121,30 +132,50 @@ run_bench(struct cli *cli, const struct cli_args *a)
 	if (gen_begin(cli, cli_u32(a, "size"), cli_u32(a, "depth")) < 0)
 		return -1;
 	memset(&bench, 0, sizeof(bench));
+	bench.runs = true;
 	bench.warm_ns = clock_ns() + BENCH_WARM_NS;
 	bench.end_ns = bench.warm_ns + s * UINT64_C(1000000000);
 	cli_wait(cli, bench_wait, NULL);
 	return 0;
 }
 
+static void
+send_progress(struct cli *cli)
+{
+	unsigned columns = transfer_columns(STDOUT_FILENO);
+	char line[512];
+
+	if (columns > 0 && transfer_progress(&transfer, columns, line, sizeof(line)))
+		cli_printf(cli, "\r%s\033[K", line);
+}
+
 static int
 send_wait(struct cli *cli, void *ctx)
 {
-	char sha[2 * TRANSFER_SHA_BYTES + 1];
-	int rc = transfer_turn(&transfer);
+	char ok[256];
+	int rc = 1;
 
-	if (rc > 0)
+	/* some slices a call: the session looks again only after a pause */
+	for (unsigned i = 0; rc > 0 && i < SEND_TURNS && !aborted; i++)
+		rc = transfer_turn(&transfer);
+	if (rc > 0 && !aborted) {
+		send_progress(cli);
 		return 1;
-	if (rc < 0) {
+	}
+	if (transfer_columns(STDOUT_FILENO) > 0)
+		cli_printf(cli, "\r\033[K");
+	if (rc > 0) {
+		cli_printf(cli, "send failed: interrupted after %.1f MB\n",
+			(double)transfer.done / 1e6);
+	} else if (rc < 0) {
 		cli_printf(cli, "send failed: %s\n", transfer.err);
 	} else {
-		transfer_sha_text(transfer.sha_sent, sha);
-		cli_printf(cli, "OK %s %lu bytes, %.3f Gb/s\n", sha, (unsigned long)transfer.size,
-			transfer_goodput_wall(&transfer));
+		transfer_ok_text(&transfer, ok, sizeof(ok));
+		cli_printf(cli, "%s\n", ok);
 	}
 	transfer_end(&transfer);
 	transfer_runs = false;
-	return rc;
+	return rc == 0 ? 0 : -1;
 }
 
 static int
@@ -164,6 +195,7 @@ send_start(struct cli *cli, const char *file, const char *from, const char *to, 
 		return rc;
 	}
 	transfer_runs = true;
+	aborted = false;
 	cli_wait(cli, send_wait, NULL);
 	return 0;
 }
@@ -227,11 +259,40 @@ cmd_register(void)
 }
 
 void
-cmd_run_end(void)
+cmd_run_poll(struct cli *cli)
 {
-	if (gen_runs)
+	if (!gen_runs || bench.runs || gen.failed == 0 || gen_failure_said)
+		return;
+	gen_failure_said = true;
+	cli_printf(cli, "traffic ended: a write failed: %s; `stop` says how much was moved\n",
+		transfer_status_text(gen.failed));
+}
+
+bool
+cmd_run_abort(void)
+{
+	aborted = transfer_runs || bench.runs;
+	return aborted;
+}
+
+int
+cmd_run_end(const char *why)
+{
+	int rc = 0;
+
+	if (gen_runs) {
+		if (gen.failed != 0 || bench.runs)
+			rc = -EIO;
+		if (bench.runs)
+			fprintf(stderr, "dpdk-mrc: bench %s\n", why);
 		gen_stop(&gen);
-	if (transfer_runs)
+	}
+	if (transfer_runs) {
+		fprintf(stderr, "dpdk-mrc: send of %s %s after %.1f MB\n", transfer.job.file, why,
+			(double)transfer.done / 1e6);
 		transfer_end(&transfer);
-	gen_runs = transfer_runs = false;
+		rc = -EINTR;
+	}
+	gen_runs = bench.runs = transfer_runs = false;
+	return rc;
 }

@@ -4,6 +4,7 @@
  * back, at the end of which every frame is in its pool.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,12 +34,45 @@ on_signal(int signum)
 static void
 signals_catch(void)
 {
-	struct sigaction sa = {.sa_handler = on_signal};
+	struct sigaction sa = {.sa_handler = on_signal}, was;
 
 	sigemptyset(&sa.sa_mask);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
+	/* nohup stays nohup */
+	if (sigaction(SIGHUP, NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
+}
+
+static void
+stop_words(char *text, unsigned size)
+{
+	snprintf(text, size, "interrupted by SIG%s", sigabbrev_np(stop));
+}
+
+/*
+ * A file opened later must not be taken for standard output. In place of one that is closed stands
+ * one that fails.
+ */
+static void
+std_fds_fill(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0)
+			return;
+}
+
+/* What was printed is out, or somebody hears that it is not. @return status */
+static int
+stdout_check(int status)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	fprintf(stderr, "dpdk-mrc: standard output: %s\n",
+		errno != 0 ? strerror(errno) : "something could not be written");
+	return status == 0 ? EXIT_FAILED : status;
 }
 
 static int
@@ -60,6 +94,7 @@ static int
 commands_run(struct daemon *d, const struct args *a)
 {
 	bool input = !a->no_input && (a->interactive || a->scripts_n == 0 || isatty(STDIN_FILENO));
+	char why[64] = "ended";
 	struct cli *cli;
 	unsigned failed;
 	int rc;
@@ -72,11 +107,21 @@ commands_run(struct daemon *d, const struct args *a)
 		return EXIT_FAILED;
 	}
 	rc = scripts_queue(cli, a);
-	while (rc == 0 && !stop && cli_poll(cli, POLL_MS) == CLI_RUNNING)
+	while (rc == 0 && cli_poll(cli, POLL_MS) == CLI_RUNNING) {
 		daemon_poll(d);
+		cmd_run_poll(cli);
+		/* Ctrl-C ends what the person waits for; where nothing is, it ends the daemon */
+		if (stop == SIGINT && isatty(STDIN_FILENO) && cmd_run_abort())
+			stop = 0;
+		if (stop)
+			break;
+	}
 	failed = cli_failures(cli);
 	cli_free(cli);
-	cmd_run_end();
+	if (stop)
+		stop_words(why, sizeof(why));
+	if (cmd_run_end(why) < 0)
+		failed++;
 	return rc < 0 || failed > 0 ? EXIT_FAILED : 0;
 }
 
@@ -86,32 +131,45 @@ struct job_result {
 	char err[512];
 };
 
+static void
+job_progress(struct transfer *t)
+{
+	unsigned columns = transfer_columns(STDOUT_FILENO);
+	char line[512];
+
+	if (!transfer_progress(t, columns, line, sizeof(line)))
+		return;
+	printf(columns > 0 ? "\r%s\033[K" : "%s\n", line);
+	fflush(stdout);
+}
+
 static int
 job_run(struct daemon *d, const struct args_job *job, struct job_result *res)
 {
 	static struct transfer t;
-	char sha[2 * TRANSFER_SHA_BYTES + 1];
+	char why[64];
 	int rc = transfer_start(&t, d, job);
 
 	if (rc == 0) {
 		transfer_intro(&t, stdout);
+		rc = 1;
 		while (!stop && (rc = transfer_turn(&t)) > 0) {
-			transfer_progress(&t, stdout);
+			job_progress(&t);
 			daemon_poll(d);
 		}
-		if (stop && rc > 0)
-			snprintf(t.err, sizeof(t.err), "interrupted by %s after %.1f MB",
-				strsignal(stop), (double)t.done / 1e6);
+		if (rc > 0) {
+			stop_words(why, sizeof(why));
+			transfer_fail(&t, -EINTR, "%s after %.1f MB", why, (double)t.done / 1e6);
+		}
+		if (transfer_columns(STDOUT_FILENO) > 0)
+			fputs("\r\033[K", stdout);
 		transfer_report(&t, stdout);
 		fflush(stdout);
 	}
-	if (rc == 0) {
-		transfer_sha_text(t.sha_sent, sha);
-		snprintf(res->ok, sizeof(res->ok), "OK %s %lu bytes, %.3f Gb/s", sha,
-			(unsigned long)t.size, transfer_goodput_wall(&t));
-	} else {
+	if (rc == 0)
+		transfer_ok_text(&t, res->ok, sizeof(res->ok));
+	else
 		snprintf(res->err, sizeof(res->err), "%s", t.err);
-	}
 	transfer_end(&t);
 	return rc == 0 ? 0 : EXIT_FAILED;
 }
@@ -155,7 +213,7 @@ run(const struct args *a, const struct cfg *cfg)
 		fprintf(stderr, "dpdk-mrc: transfer failed: %s\n", res.err);
 	else if (rc == 0 && res.ok[0] != '\0')
 		printf("%s\n", res.ok);
-	return fflush(stdout) == 0 ? rc : EXIT_FAILED;
+	return stdout_check(rc);
 }
 
 int
@@ -166,6 +224,7 @@ main(int argc, char **argv)
 	char err[1024];
 	int rc;
 
+	std_fds_fill();
 	if (args_parse(argc, argv, &a, err, sizeof(err)) < 0) {
 		fprintf(stderr, "dpdk-mrc: %s\n", err);
 		return EXIT_BAD_INPUT;
@@ -177,10 +236,15 @@ main(int argc, char **argv)
 			cfg_doc_print(stdout);
 		else
 			printf("dpdk-mrc %s\n", MRC_VERSION);
-		return 0;
+		return stdout_check(0);
 	}
 	if (cfg_load(a.config, &cfg, err, sizeof(err)) < 0) {
 		fprintf(stderr, "%s\n", err);
+		return EXIT_BAD_INPUT;
+	}
+	if (a.job.file != NULL && transfer_job_check(&a.job, &cfg, err, sizeof(err)) < 0) {
+		fprintf(stderr, "dpdk-mrc: --send: %s\n", err);
+		cfg_free(&cfg);
 		return EXIT_BAD_INPUT;
 	}
 	rc = a.mode == ARGS_RUN ? run(&a, &cfg) : 0;
