@@ -219,8 +219,6 @@ daemon_poll(struct daemon *d)
 			plane_update(n, pl);
 		}
 	}
-	if (d->pcap != NULL)
-		pcap_poll(d->pcap);
 }
 
 struct link_arg {

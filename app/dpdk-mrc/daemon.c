@@ -82,6 +82,12 @@ daemon_bytes(const struct cfg *cfg)
 	return mbufs(cfg) * one + (32 << 20);
 }
 
+uint64_t
+daemon_capture_bytes(const struct cfg *cfg, const char *pcap_dir, unsigned snaplen)
+{
+	return pcap_dir != NULL ? pcap_bytes(cfg->planes, snaplen, CAPTURE_COPIES) : 0;
+}
+
 /* ---- the network between the nodes ---- */
 
 static int
@@ -219,7 +225,8 @@ build(struct daemon *d, const char *pcap_dir, unsigned snaplen, char *err, unsig
 		struct pcap_params p = {.dir = pcap_dir,
 			.planes = cfg->planes,
 			.snaplen_bytes = snaplen,
-			.copies = CAPTURE_COPIES};
+			.copies = CAPTURE_COPIES,
+			.thread = true};
 
 		rc = pcap_open(&p, &d->pcap, err, err_size);
 		if (rc < 0)
@@ -256,10 +263,9 @@ daemon_start(struct daemon *d, const struct cfg *cfg, bool huge, const char *pca
 void
 daemon_stop(struct daemon *d, unsigned *lost)
 {
-	*lost = 0;
 	for (unsigned i = 0; i < d->workers_n; i++)
 		worker_stop(&d->workers[i]);
-	pcap_close(d->pcap);
+	*lost = pcap_close(d->pcap);
 	d->pcap = NULL;
 	for (unsigned i = 0; i < d->nodes_n; i++)
 		daemon_node_free(d, &d->nodes[i]);
@@ -269,7 +275,7 @@ daemon_stop(struct daemon *d, unsigned *lost)
 		worker_fini(&d->workers[i]);
 	d->workers_n = 0;
 	if (d->pool != NULL)
-		*lost = rte_mempool_in_use_count(d->pool);
+		*lost += rte_mempool_in_use_count(d->pool);
 	rte_mempool_free(d->pool);
 	d->pool = NULL;
 }

@@ -66,6 +66,8 @@ struct daemon_link {
 
 /** @return memory that pools and rings of the configuration take */
 uint64_t daemon_bytes(const struct cfg *cfg);
+/** @return memory that a capture takes besides; 0 where pcap_dir is NULL */
+uint64_t daemon_capture_bytes(const struct cfg *cfg, const char *pcap_dir, unsigned snaplen);
 
 /**
  * Builds everything and launches the workers.
@@ -75,11 +77,11 @@ uint64_t daemon_bytes(const struct cfg *cfg);
  */
 int daemon_start(struct daemon *d, const struct cfg *cfg, bool huge, const char *pcap_dir,
 	unsigned snaplen, char *err, unsigned err_size);
-/** Looks at links and drains the capture; call often. */
+/** Looks at links; call often. */
 void daemon_poll(struct daemon *d);
 /**
  * Stops workers, closes ports, frees everything.
- * @param[out] lost mbufs that did not come back to the pool
+ * @param[out] lost mbufs that did not come back to their pools, copies of the capture included
  */
 void daemon_stop(struct daemon *d, unsigned *lost);
 

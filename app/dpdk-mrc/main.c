@@ -179,6 +179,8 @@ run(const struct args *a, const struct cfg *cfg)
 {
 	static struct daemon d;
 	static struct job_result res;
+	uint64_t bytes =
+		daemon_bytes(cfg) + daemon_capture_bytes(cfg, a->pcap_dir, a->pcap_snaplen_bytes);
 	char err[1024];
 	unsigned mbufs, lost;
 	bool huge;
@@ -186,7 +188,7 @@ run(const struct args *a, const struct cfg *cfg)
 
 	signals_catch();
 	rc = eal_start(&(struct eal_params){.cfg = cfg,
-			       .bytes_needed = daemon_bytes(cfg),
+			       .bytes_needed = bytes,
 			       .no_huge = a->no_huge,
 			       .log_level = a->log_level},
 		&huge, err, sizeof(err));

@@ -4,11 +4,13 @@
  *
  * Time: DPDK 22.11's own conversion of cycles keeps a base that it moves without a lock, and that
  * wraps for a stamp older than it (the first one of a process, or one of a second thread). So it
- * always gets the same stamp; a worker writes the cycle counter over the result, and control turns
- * that into wall-clock time as it writes the frame.
+ * always gets the same stamp; a worker writes the cycle counter over the result, and the writer
+ * turns that into wall-clock time as it writes the frame.
+ *
+ * rte_pcapng_write_packets of 22.11 does not free the frames, whatever its header says: we do.
  */
 #include <errno.h>
-#include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +28,11 @@
 
 #include "mrc_limits.h"
 #include "pcap.h"
+#include "pcap_file.h"
 
 #define BURST 32
 #define CACHE 64
+#define IDLE_US 1000 /* a ring holds many times what one plane sends meanwhile */
 /* In an enhanced packet block: type, length and interface come before, 4 bytes each. */
 #define STAMP_OFFSET 12
 #define CALIBRATE_CYCLES_MIN(hz) ((hz) / 10)
@@ -38,12 +42,13 @@ struct moment {
 	uint64_t cycles, wall_ns;
 };
 
+/* writer: the capture's thread, or control where there is none */
 struct plane {
 	struct rte_ring *ring;
-	rte_pcapng_t *file;
-	uint16_t stats_port;		/* control: an interface that was captured on */
-	uint64_t written, write_errors; /* control: rw */
-	uint64_t last_ns;		/* control: rw */
+	struct pcap_file file;
+	uint16_t stats_port;		    /* writer: rw; an interface that was captured on */
+	uint64_t last_ns;		    /* writer: rw */
+	atomic_ulong written, write_errors; /* writer: rw, control: ro */
 	atomic_ulong dropped; /* workers: rw; only where copies are lost, so sharing it costs
 				 nothing else */
 };
@@ -52,9 +57,12 @@ struct pcap {
 	unsigned planes;
 	uint32_t snaplen_bytes;
 	uint64_t stamp;		  /* constant: what the library may convert */
-	struct moment start, now; /* control: rw */
-	double ns_per_cycle;	  /* control: rw */
+	struct moment start, now; /* writer: rw */
+	double ns_per_cycle;	  /* writer: rw */
 	struct rte_mempool *pool;
+	bool thread_runs; /* control: rw */
+	pthread_t thread;
+	atomic_bool stop; /* control: rw, writer: ro */
 	struct plane plane[MRC_PLANES_MAX];
 };
 
@@ -160,39 +168,14 @@ stamp_convert(const struct pcap *p, struct plane *pl, struct rte_mbuf *copy)
 }
 
 static int
-file_open(struct pcap *p, const char *dir, unsigned i, char *err, unsigned err_size)
-{
-	char path[4096];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/plane%u.pcapng", dir, i + 1);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (fd < 0) {
-		int error = errno;
-
-		snprintf(err, err_size, "capture %s: %s", path, strerror(error));
-		return -error;
-	}
-	/* Names every port that exists now as an interface; frames of later ports cannot be
-	 * written. */
-	p->plane[i].file = rte_pcapng_fdopen(fd, NULL, NULL, "dpdk-mrc " MRC_VERSION, NULL);
-	if (p->plane[i].file == NULL) {
-		int error = rte_errno != 0 ? rte_errno : EIO;
-
-		close(fd);
-		snprintf(err, err_size, "capture %s: %s", path, strerror(error));
-		return -error;
-	}
-	return 0;
-}
-
-static int
 memory_open(struct pcap *p, unsigned copies, char *err, unsigned err_size)
 {
 	char name[RTE_RING_NAMESIZE];
 	unsigned i;
 
-	p->pool = rte_pktmbuf_pool_create("pcap", p->planes * copies, CACHE, 0,
+	/* DPDK wants half as much again in a pool as a cache of it may hold. */
+	p->pool = rte_pktmbuf_pool_create("pcap", p->planes * copies,
+		p->planes * copies < 2 * CACHE ? 0 : CACHE, 0,
 		(uint16_t)room_bytes(p->snaplen_bytes), SOCKET_ID_ANY);
 	for (i = 0; p->pool != NULL && i < p->planes; i++) {
 		snprintf(name, sizeof(name), "pcap%u", i + 1);
@@ -205,6 +188,58 @@ memory_open(struct pcap *p, unsigned copies, char *err, unsigned err_size)
 	snprintf(err, err_size, "capture: no memory for %u copies of %u bytes (%s)",
 		p->planes * copies, p->snaplen_bytes, rte_strerror(rte_errno));
 	return rte_errno != 0 ? -rte_errno : -ENOMEM;
+}
+
+/* @return frames written */
+static unsigned
+burst_write(struct pcap *p, struct plane *pl, struct rte_mbuf **m, unsigned n)
+{
+	bool there;
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		stamp_convert(p, pl, m[i]);
+	pl->stats_port = m[0]->port;
+	there = pcap_file_write(&pl->file, m, n);
+	rte_pktmbuf_free_bulk(m, n);
+	atomic_fetch_add_explicit(
+		there ? &pl->written : &pl->write_errors, n, memory_order_relaxed);
+	return there ? n : 0;
+}
+
+static unsigned
+plane_write(struct pcap *p, struct plane *pl)
+{
+	unsigned left = rte_ring_count(pl->ring), total = 0, n;
+	struct rte_mbuf *m[BURST];
+
+	while (left > 0 && (n = rte_ring_dequeue_burst(pl->ring, (void **)m, BURST, NULL)) > 0) {
+		left = n < left ? left - n : 0;
+		total += burst_write(p, pl, m, n);
+	}
+	return total;
+}
+
+unsigned
+pcap_poll(struct pcap *p)
+{
+	unsigned i, total = 0;
+
+	clock_update(p);
+	for (i = 0; i < p->planes; i++)
+		total += plane_write(p, &p->plane[i]);
+	return total;
+}
+
+static void *
+writer(void *arg)
+{
+	struct pcap *p = arg;
+
+	while (!atomic_load_explicit(&p->stop, memory_order_relaxed))
+		if (pcap_poll(p) == 0)
+			usleep(IDLE_US);
+	return NULL;
 }
 
 int
@@ -234,7 +269,14 @@ pcap_open(const struct pcap_params *params, struct pcap **out, char *err, unsign
 	}
 	for (i = 0; rc == 0 && i < p->planes; i++) {
 		p->plane[i].stats_port = RTE_MAX_ETHPORTS;
-		rc = file_open(p, params->dir, i, err, err_size);
+		rc = pcap_file_open(&p->plane[i].file, params->dir, i + 1, err, err_size);
+	}
+	if (rc == 0 && params->thread) {
+		rc = rte_ctrl_thread_create(&p->thread, "pcap", NULL, writer, p);
+		p->thread_runs = rc == 0;
+		if (rc != 0)
+			snprintf(err, err_size, "capture: no thread: %s", strerror(abs(rc)));
+		rc = -abs(rc);
 	}
 	if (rc < 0) {
 		pcap_close(p);
@@ -279,80 +321,62 @@ pcap_tap(struct pcap *p, unsigned plane, uint16_t eth_port, struct rte_mbuf **pk
 	}
 }
 
-static unsigned
-plane_write(struct pcap *p, struct plane *pl)
-{
-	unsigned left = rte_ring_count(pl->ring), total = 0, n, i;
-	struct rte_mbuf *m[BURST];
-
-	while (left > 0 && (n = rte_ring_dequeue_burst(pl->ring, (void **)m, BURST, NULL)) > 0) {
-		left = n < left ? left - n : 0;
-		pl->stats_port = m[0]->port;
-		for (i = 0; i < n; i++)
-			stamp_convert(p, pl, m[i]);
-		/* Frees the copies, written or not. */
-		if (rte_pcapng_write_packets(pl->file, m, (uint16_t)n) < 0) {
-			if (pl->write_errors == 0)
-				fprintf(stderr,
-					"dpdk-mrc: capture: cannot write (%s), frames are lost\n",
-					rte_strerror(rte_errno));
-			pl->write_errors += n;
-			continue;
-		}
-		pl->written += n;
-		total += n;
-	}
-	return total;
-}
-
-unsigned
-pcap_poll(struct pcap *p)
-{
-	unsigned i, total = 0;
-
-	clock_update(p);
-	for (i = 0; i < p->planes; i++)
-		total += plane_write(p, &p->plane[i]);
-	return total;
-}
-
 struct pcap_stats
 pcap_stats_get(const struct pcap *p, unsigned plane)
 {
 	const struct plane *pl = &p->plane[plane];
 
 	return (struct pcap_stats){
-		.written = pl->written,
+		.written = atomic_load_explicit(&pl->written, memory_order_relaxed),
 		.dropped = atomic_load_explicit(&pl->dropped, memory_order_relaxed),
-		.write_errors = pl->write_errors,
+		.write_errors = atomic_load_explicit(&pl->write_errors, memory_order_relaxed),
 	};
 }
 
 static void
 plane_close(struct pcap *p, struct plane *pl)
 {
-	if (pl->ring != NULL && pl->file != NULL)
-		while (!rte_ring_empty(pl->ring))
-			plane_write(p, pl);
-	/* The file's own record of what it lacks, for readers of the capture. */
-	if (pl->file != NULL && pl->stats_port != RTE_MAX_ETHPORTS)
-		rte_pcapng_write_stats(pl->file, pl->stats_port, NULL, 0, 0,
-			pl->written + pl->dropped, pl->dropped);
-	if (pl->file != NULL)
-		rte_pcapng_close(pl->file);
-	rte_ring_free(pl->ring);
+	struct pcap_stats s;
+	uint64_t lost, seen;
+
+	if (pl->file.ng == NULL)
+		return;
+	while (!rte_ring_empty(pl->ring))
+		plane_write(p, pl);
+	s = pcap_stats_get(p, (unsigned)(pl - p->plane));
+	lost = s.dropped + s.write_errors;
+	seen = s.written + lost;
+	pcap_file_close(&pl->file, pl->stats_port, seen, lost);
+	if (lost > 0)
+		fprintf(stderr,
+			"dpdk-mrc: capture %s: %lu of %lu frames are missing: %lu came faster than "
+			"they were written, %lu could not be written\n",
+			pl->file.path, (unsigned long)lost, (unsigned long)seen,
+			(unsigned long)s.dropped, (unsigned long)s.write_errors);
 }
 
-void
+unsigned
 pcap_close(struct pcap *p)
 {
-	unsigned i;
+	unsigned i, lost = 0;
 
 	if (p == NULL)
-		return;
+		return 0;
+	atomic_store_explicit(&p->stop, true, memory_order_relaxed);
+	if (p->thread_runs)
+		pthread_join(p->thread, NULL);
 	clock_update(p);
-	for (i = 0; i < p->planes; i++)
+	for (i = 0; i < p->planes; i++) {
 		plane_close(p, &p->plane[i]);
+		rte_ring_free(p->plane[i].ring);
+	}
+	if (p->pool != NULL)
+		lost = rte_mempool_in_use_count(p->pool);
+	if (lost > 0)
+		fprintf(stderr,
+			"dpdk-mrc: capture: %u of %u copies did not come back to their pool\n",
+			lost, p->pool->size);
 	rte_mempool_free(p->pool);
 	free(p);
+	return lost;
 }

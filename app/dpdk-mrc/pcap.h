@@ -4,15 +4,18 @@
  * hands to its port.
  *
  * A worker copies a frame (up to the snap length, from a pool of our own) and puts the copy on the
- * plane's ring; control drains the rings and writes. When the pool is empty or the ring full the
- * copy is dropped and counted: traffic never waits for a disk.
+ * plane's ring; a thread of the capture drains the rings and writes, so that neither a disk nor a
+ * busy control thread holds traffic up. When pool or ring is out of room the copy is dropped and
+ * counted; what a full disk refuses is counted too, and the file stays whole up to there. The end
+ * of the capture says what is missing.
  *
- * Thread contract: tap: any worker, on an EAL thread; everything else: control. Who calls it:
- * worker.c (tap), main.c.
+ * Thread contract: tap: any worker, on an EAL thread; poll: the capture's own thread, or control
+ * where there is none; everything else: control. Who calls it: worker.c (tap), daemon.c.
  */
 #ifndef PCAP_H
 #define PCAP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_mbuf.h>
@@ -24,6 +27,7 @@ struct pcap_params {
 	unsigned planes;
 	unsigned snaplen_bytes;
 	unsigned copies; /* frames that may wait to be written, per plane: a power of two */
+	bool thread;	 /* a thread of its own writes; false: who opened it calls pcap_poll */
 };
 
 struct pcap_stats {
@@ -47,14 +51,18 @@ int pcap_open(const struct pcap_params *p, struct pcap **pcap, char *err, unsign
 void
 pcap_tap(struct pcap *pcap, unsigned plane, uint16_t eth_port, struct rte_mbuf **pkts, unsigned n);
 
-/** Writes what waits, at most one ring's worth per plane. @return frames written */
+/** Writes what waits, at most one ring's worth per plane. Not beside the capture's own thread.
+ * @return frames written */
 unsigned pcap_poll(struct pcap *pcap);
 
-/** Counters of a plane. */
+/** Counters of a plane, while they run. */
 struct pcap_stats pcap_stats_get(const struct pcap *pcap, unsigned plane);
 
-/** Writes the rest, closes the files and frees everything. Workers must have stopped. pcap may be
- * NULL. */
-void pcap_close(struct pcap *pcap);
+/**
+ * Writes the rest, says on stderr what each file lacks, closes the files and frees everything.
+ * Workers must have stopped. pcap may be NULL.
+ * @return copies that did not come back to their pool: a leak, said on stderr too
+ */
+unsigned pcap_close(struct pcap *pcap);
 
 #endif /* PCAP_H */
