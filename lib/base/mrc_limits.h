@@ -16,8 +16,9 @@
 #define MRC_NODES_MAX 32     /* nodes of one daemon */
 
 /* Paths */
-#define MRC_EVS_MAX 1024 /* EVs of one profile, backups included */
-#define MRC_EV_BYTES 32	 /* one expanded EV: SRv6 + SRH */
+#define MRC_EVS_MAX 1024     /* EVs of one profile, backups included */
+#define MRC_EV_BYTES 32	     /* one expanded EV: SRv6 + SRH */
+#define MRC_EV_FIELDS_MAX 32 /* fields of an EV format or profile */
 #define MRC_PATH_SETS_MAX 256
 
 /* Packets */
