@@ -12,7 +12,7 @@
 
 #define START_BYTES (1u << 20)
 #define START_DEPTH 16
-#define SEND_TURNS 4
+#define SEND_TURNS 2
 #define BENCH_WARM_NS 200000000
 
 static struct gen gen;

@@ -162,6 +162,7 @@ transfer_progress(struct transfer *t, unsigned columns, char *text, unsigned siz
 	struct line l = {text, 0, size - 1};
 	uint64_t now = clock_ns();
 	struct transfer_mark m;
+	bool first;
 
 	/* a full last column wraps on some terminals */
 	if (columns > 0 && columns - 1 < l.max)
@@ -172,13 +173,21 @@ transfer_progress(struct transfer *t, unsigned columns, char *text, unsigned siz
 		return false;
 	t->progress_ns = now;
 	if (t->phase == TRANSFER_HASH) {
-		piece(&l, "SHA-256 of %s", t->job.file);
+		piece(&l, "SHA-256 of %s: %.0f %%", t->job.file,
+			(double)t->hashed * 100 / (double)t->pass_bytes);
 		return true;
 	}
 	if (t->mark[TRANSFER_END].set) {
-		/* said once: the rest is SHA-256 and the disk */
+		/* the rest is SHA-256 and the disk */
 		piece(&l, "all placed, checking");
-		return !t->checking && (t->checking = true);
+		if (columns > 0 && t->phase == TRANSFER_MOVE)
+			piece(&l, ": %.0f %%",
+				(double)(t->verified * t->pass_bytes + t->hashed) * 100 /
+					(double)(t->passes * t->pass_bytes));
+		/* said once, or shown all the time */
+		first = !t->checking;
+		t->checking = true;
+		return first || columns > 0;
 	}
 	transfer_mark_take(t, &m);
 	if (t->shown.set && m.ns > t->shown.ns) {
