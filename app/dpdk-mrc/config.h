@@ -17,6 +17,7 @@
 
 #define CFG_NAME_MAX 32
 #define CFG_PROFILES_MAX 16
+#define CFG_POOL_CACHE 128 /* buffers of the packet pool that an lcore keeps for itself */
 
 enum cfg_link_kind {
 	CFG_LINK_FABRIC, /* every node's ports hang on the built-in fabric */
@@ -119,7 +120,8 @@ struct cfg {
 /**
  * Reads and checks a file. Nothing is touched but memory.
  * @param[out] c filled with values and defaults on success
- * @param[out] err on failure one line "file:line:col: key: what is wrong, what is allowed"
+ * @param[out] err on failure one line "file:line:col: key: what is wrong, what is allowed", or
+ * "file: why it cannot be read"
  * @return 0, or -EINVAL (content), or -errno of the file
  */
 int cfg_load(const char *file, struct cfg *c, char *err, unsigned err_size);

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config_read.h"
 
@@ -58,6 +59,29 @@ check_gid(struct cfg_reader *r, const struct cfg *c, unsigned i)
 	return 0;
 }
 
+/* The fabric's driver makes the ports of all hosts up to the last one that is used. */
+static int
+check_host_ports(struct cfg_reader *r, const struct cfg *c, unsigned i, bool placed)
+{
+	unsigned fit = MRC_ETH_PORTS_MAX / c->planes;
+	const struct cfg_node *n = &c->nodes[i];
+	char name[32];
+
+	if (n->host < fit)
+		return 0;
+	if (placed)
+		return cfg_fail_at(r, "fabric.hosts_per_leaf",
+			"%u puts node %s on host %u, and ports are made for hosts up to the last "
+			"one used, allowed: hosts 0 .. %u with %u planes (%u ports in one "
+			"process); nodes[%u].host chooses one",
+			c->fabric.hosts_per_leaf, n->name, n->host, fit - 1, c->planes,
+			MRC_ETH_PORTS_MAX, i);
+	return cfg_fail_at(r, NAME(name, "nodes[%u].host", i),
+		"ports are made for hosts up to %u, allowed: 0 .. %u with %u planes (%u ports in "
+		"one process)",
+		n->host, fit - 1, c->planes, MRC_ETH_PORTS_MAX);
+}
+
 /* In the fabric every node sits on a host of its own, or its planes would have no port. */
 static int
 check_host(struct cfg_reader *r, struct cfg *c, unsigned i)
@@ -65,10 +89,11 @@ check_host(struct cfg_reader *r, struct cfg *c, unsigned i)
 	const struct cfg_fabric *f = &c->fabric;
 	unsigned hosts = f->leaves * f->hosts_per_leaf, j;
 	struct cfg_node *n = &c->nodes[i];
+	bool placed = n->host == UINT32_MAX;
 	char name[32];
 
 	NAME(name, "nodes[%u].host", i);
-	if (n->host == UINT32_MAX) {
+	if (placed) {
 		if (i >= hosts)
 			return cfg_fail_at(r, name,
 				"no host port left for the planes of node %s, allowed: %u nodes "
@@ -88,7 +113,7 @@ check_host(struct cfg_reader *r, struct cfg *c, unsigned i)
 				"allowed: a "
 				"free host of 0 .. %u",
 				n->host, c->nodes[j].name, hosts - 1);
-	return 0;
+	return check_host_ports(r, c, i, placed);
 }
 
 static int
@@ -116,84 +141,6 @@ check_nodes(struct cfg_reader *r, struct cfg *c)
 				c->workers_n - 1);
 	}
 	return 0;
-}
-
-static int
-check_ev(struct cfg_reader *r, const struct cfg *c, unsigned p, unsigned i)
-{
-	const struct cfg_ev *ev = &c->profiles[p].evs[i];
-	char name[48], text[MRC_ADDR_TEXT_MAX];
-
-	if (ev->plane >= c->planes)
-		return cfg_fail_at(r, NAME(name, "ev_profiles[%u].evs[%u].plane", p, i),
-			"there is no plane %u, allowed: 1 .. %u", ev->plane + 1, c->planes);
-	if (!ev->complete)
-		return 0;
-	if (ev->via_n > 0)
-		return cfg_fail_at(r, NAME(name, "ev_profiles[%u].evs[%u].address", p, i),
-			"stands beside via, allowed: one of the two");
-	if (memcmp(ev->address.b, c->block, sizeof(c->block)) != 0)
-		return cfg_fail_at(r, NAME(name, "ev_profiles[%u].evs[%u].address", p, i),
-			"%s lies outside the locator, allowed: an IPv6 address inside it",
-			mrc_addr_text(&ev->address, text));
-	return 0;
-}
-
-static int
-check_count(struct cfg_reader *r, const struct cfg *c, unsigned p)
-{
-	const struct cfg_ev_profile *e = &c->profiles[p];
-	char name[48];
-
-	if (e->evs_n > 0 && e->count != e->evs_n)
-		return cfg_fail_at(r, NAME(name, "ev_profiles[%u].count", p),
-			"%u, but evs lists %u, allowed: the same number or no count", e->count,
-			e->evs_n);
-	if (e->evs_n == 0 && e->count < c->planes)
-		return cfg_fail_at(r, NAME(name, "ev_profiles[%u].count", p),
-			"%u EVs leave a plane without one, allowed: %u .. %u", e->count, c->planes,
-			MRC_EVS_MAX);
-	if (e->backups >= e->count)
-		return cfg_fail_at(r, NAME(name, "ev_profiles[%u].backups", p),
-			"%u backups of %u EVs leave none active, allowed: 0 .. %u", e->backups,
-			e->count, e->count - 1);
-	if (e->min_active > e->count - e->backups)
-		return cfg_fail_at(r, NAME(name, "ev_profiles[%u].min_active", p),
-			"%u is more than the active EVs, allowed: 1 .. %u", e->min_active,
-			e->count - e->backups);
-	return 0;
-}
-
-#define EVS_DEFAULT 128
-
-static int
-check_profile(struct cfg_reader *r, struct cfg *c, unsigned p)
-{
-	struct cfg_ev_profile *e = &c->profiles[p];
-	unsigned i, active;
-	char name[48];
-	int rc = 0;
-
-	for (i = 0; i < p; i++)
-		if (strcmp(c->profiles[i].name, e->name) == 0)
-			return cfg_fail_at(r, NAME(name, "ev_profiles[%u].name", p),
-				"\"%s\" is the name of ev_profiles[%u] too, allowed: one name per "
-				"profile",
-				e->name, i);
-	if (e->evs_n > 0 && e->mode != MRC_EV_SRV6 && e->mode != MRC_EV_SRV6_SRH)
-		return cfg_fail_at(r, NAME(name, "ev_profiles[%u].evs", p),
-			"the mode numbers its EVs itself, allowed: evs only in modes srv6 and "
-			"srv6-srh");
-	for (i = 0; rc == 0 && i < e->evs_n; i++)
-		rc = check_ev(r, c, p, i);
-	if (rc < 0)
-		return rc;
-	if (e->count == 0)
-		e->count = e->evs_n > 0 ? e->evs_n : EVS_DEFAULT;
-	active = e->count > e->backups ? e->count - e->backups : 0;
-	if (e->min_active == 0)
-		e->min_active = active < c->planes ? active : c->planes;
-	return check_count(r, c, p);
 }
 
 static int
@@ -260,6 +207,57 @@ check_cc(struct cfg_reader *r, struct cfg *c)
 			"%llu holds no full packet, allowed: an integer %llu .. 4294967296",
 			(unsigned long long)c->cc.window_bytes, (unsigned long long)packet);
 	return 0;
+}
+
+/* A timeout that ends before an answer can come sends everything twice. */
+static int
+check_timeout(struct cfg_reader *r, const struct cfg *c)
+{
+	uint64_t least_ns = 2 * c->cc.base_rtt_ns;
+	unsigned least = 1;
+
+	if (c->qp.timeout == 0 || UINT64_C(1024) << c->qp.timeout >= least_ns)
+		return 0;
+	while (least <= MRC_TIMEOUT_EXP_MAX && UINT64_C(1024) << least < least_ns)
+		least++;
+	if (least > MRC_TIMEOUT_EXP_MAX)
+		return cfg_fail_at(r, "qp.timeout",
+			"%u, %.3f ms, is below two round trips of %.3f ms (cc.base_rtt_ns), "
+			"allowed: 0 (never)",
+			c->qp.timeout, 1.024e-3 * (1u << c->qp.timeout),
+			(double)c->cc.base_rtt_ns / 1e6);
+	return cfg_fail_at(r, "qp.timeout",
+		"%u, %.3f ms, is below two round trips of %.3f ms (cc.base_rtt_ns), allowed: 0 "
+		"(never) or %u .. %u",
+		c->qp.timeout, 1.024e-3 * (1u << c->qp.timeout), (double)c->cc.base_rtt_ns / 1e6,
+		least, MRC_TIMEOUT_EXP_MAX);
+}
+
+/* Beside the payload: headers, headroom, the buffer's own words. About. */
+#define MBUF_OVERHEAD_BYTES 768
+
+/* Caches of all lcores and a burst each way at each port leave something to send, and memory is
+ * there. */
+static int
+check_mbufs(struct cfg_reader *r, const struct cfg *c)
+{
+	uint64_t least = (c->workers_n + 1) * CFG_POOL_CACHE * 3 / 2 +
+			 (uint64_t)c->nodes_n * c->planes * 2 * MRC_BURST;
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t one = c->qp.mtu_bytes + MBUF_OVERHEAD_BYTES;
+
+	if (c->mbufs == 0 || (c->mbufs >= least && c->mbufs * one <= memory))
+		return 0;
+	if (c->mbufs < least)
+		return cfg_fail_at(r, "mbufs",
+			"%u are fewer than caches and ports hold, allowed: 0 or %llu .. 4194304",
+			c->mbufs, (unsigned long long)least);
+	return cfg_fail_at(r, "mbufs",
+		"%u of %llu bytes take %.1f GB, allowed: 0 or %llu .. %llu in the %.1f GB of this "
+		"machine",
+		c->mbufs, (unsigned long long)one, (double)(c->mbufs * one) / 1e9,
+		(unsigned long long)least, (unsigned long long)(memory / one),
+		(double)memory / 1e9);
 }
 
 /* A receiver tells classes by DSCP alone: what may be trimmed, what was, and what is control. */
@@ -335,9 +333,11 @@ cfg_check(struct cfg_reader *r, struct cfg *c)
 	rc = rc < 0 ? rc : check_cpus(r, c);
 	rc = rc < 0 ? rc : check_nodes(r, c);
 	for (i = 0; rc == 0 && i < c->profiles_n; i++)
-		rc = check_profile(r, c, i);
+		rc = cfg_check_profile(r, c, i);
 	rc = rc < 0 ? rc : check_fabric(r, c);
 	rc = rc < 0 ? rc : check_cc(r, c);
+	rc = rc < 0 ? rc : check_timeout(r, c);
+	rc = rc < 0 ? rc : check_mbufs(r, c);
 	rc = rc < 0 ? rc : check_dscp(r, c);
 	return rc;
 }

@@ -82,4 +82,7 @@ int cfg_fail_at(struct cfg_reader *r, const char *name, const char *fmt, ...)
 /** Checks between keys, and the defaults that follow from other keys. @return 0 or -EINVAL */
 int cfg_check(struct cfg_reader *r, struct cfg *c);
 
+/** The same inside profile p of EVs. @return 0 or -EINVAL */
+int cfg_check_profile(struct cfg_reader *r, struct cfg *c, unsigned p);
+
 #endif /* CONFIG_READ_H */

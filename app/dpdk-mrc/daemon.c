@@ -16,7 +16,6 @@
 #include "eal.h"
 #include "mrc_ethdev.h"
 
-#define POOL_CACHE 128
 #define MBUFS_SLACK 4096
 #define FABRIC_FRAMES_MAX 16384
 #define CAPTURE_COPIES 4096
@@ -74,12 +73,16 @@ element_bytes(const struct cfg *cfg)
 	return (uint32_t)RTE_ALIGN(RTE_PKTMBUF_HEADROOM + frame_bytes(cfg), 64);
 }
 
+#define PRIV_BYTES RTE_ALIGN(sizeof(struct mrc_mbuf_meta), RTE_MBUF_PRIV_ALIGN)
+
 uint64_t
 daemon_bytes(const struct cfg *cfg)
 {
-	uint64_t one = element_bytes(cfg) + sizeof(struct rte_mbuf) + 128;
+	uint64_t one = rte_mempool_calc_obj_size(
+		sizeof(struct rte_mbuf) + PRIV_BYTES + element_bytes(cfg), 0, NULL);
 
-	return mbufs(cfg) * one + (32 << 20);
+	/* and two pointers: the pool's ring has a power of two of them */
+	return mbufs(cfg) * (one + 2 * sizeof(void *)) + (32 << 20);
 }
 
 uint64_t
@@ -208,8 +211,7 @@ build(struct daemon *d, const char *pcap_dir, unsigned snaplen, char *err, unsig
 
 	if (rc < 0)
 		return fail(err, err_size, rc, "workers");
-	d->pool = rte_pktmbuf_pool_create("frames", mbufs(cfg), POOL_CACHE,
-		RTE_ALIGN(sizeof(struct mrc_mbuf_meta), RTE_MBUF_PRIV_ALIGN),
+	d->pool = rte_pktmbuf_pool_create("frames", mbufs(cfg), CFG_POOL_CACHE, PRIV_BYTES,
 		(uint16_t)element_bytes(cfg), SOCKET_ID_ANY);
 	if (d->pool == NULL)
 		return fail(err, err_size, -rte_errno, "packet pool of %u frames", mbufs(cfg));

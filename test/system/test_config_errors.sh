@@ -50,7 +50,7 @@ refused not_object ''
 
 daemon_run 10 "$t/missing.out" -c "$t/is-not-there.json"
 check "a missing file: status 2" equal "$rc" 2
-check "a missing file is named" has "$t/missing.out" 'is-not-there\.json'
+check "a missing file is named" has "$t/missing.out" '^[^:]*is-not-there\.json: No such file or directory$'
 daemon_run 10 "$t/dir.out" -c "$t"
 check "a folder in place of a file: status 2" equal "$rc" 2
 daemon_run 10 "$t/option.out" --no-such-option
