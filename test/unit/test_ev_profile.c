@@ -177,6 +177,9 @@ START_TEST(explicit_evs_with_a_fault_are_refused_by_number)
 		{"twice the same, on two ports", {MRC_EV_FMT_UDP, 1, {16}},
 			{{{1}, 1}, {{2}, 2}, {{1}, 2}}, -EINVAL,
 			"EVs 0 and 2 are both 0x100 on the wire"},
+		{"twice the same, side by side", {MRC_EV_FMT_UDP, 1, {16}},
+			{{{1}, 1}, {{3}, 2}, {{3}, 2}}, -EINVAL,
+			"EVs 1 and 2 are both 0x300 on the wire"},
 		{"twice the same SRv6 path: feedback names numbers", {MRC_EV_FMT_SRV6, 1, {128}},
 			{{{1}, 1}, {{1}, 2}, {{1}, 1}}, 0, ""},
 	};
