@@ -211,8 +211,10 @@ build(struct daemon *d, const char *pcap_dir, unsigned snaplen, char *err, unsig
 
 	if (rc < 0)
 		return fail(err, err_size, rc, "workers");
-	d->pool = rte_pktmbuf_pool_create("frames", mbufs(cfg), CFG_POOL_CACHE, PRIV_BYTES,
-		(uint16_t)element_bytes(cfg), SOCKET_ID_ANY);
+	/* a stack: what was freed last is used first, while it is in cache; a ring would walk the
+	 * pool */
+	d->pool = rte_pktmbuf_pool_create_by_ops("frames", mbufs(cfg), CFG_POOL_CACHE, PRIV_BYTES,
+		(uint16_t)element_bytes(cfg), SOCKET_ID_ANY, "stack");
 	if (d->pool == NULL)
 		return fail(err, err_size, -rte_errno, "packet pool of %u frames", mbufs(cfg));
 	rc = network_make(d, ids);
