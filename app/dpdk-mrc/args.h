@@ -37,7 +37,7 @@ struct args_job {
 	const char *file; /* NULL: no job */
 	const char *from, *to;
 	const char *out; /* NULL: received bytes are hashed and not kept */
-	double min_s;	 /* the file repeats until the transfer takes about that long */
+	double min_s;	 /* the file repeats for at least that long */
 	bool fault_set;
 	struct args_fault fault;
 };

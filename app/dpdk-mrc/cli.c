@@ -52,7 +52,7 @@ failure_count(struct cli *cli)
 	cli->failures += !cli->typed;
 }
 
-void
+int
 cli_write(int fd, const char *p, size_t n)
 {
 	while (n > 0) {
@@ -65,14 +65,15 @@ cli_write(int fd, const char *p, size_t n)
 
 			/* A reader that stopped reading does not stop control. */
 			if (poll(&pfd, 1, 1000) <= 0)
-				return;
+				return -EAGAIN;
 			continue;
 		}
 		if (done < 0)
-			return;
+			return -errno;
 		p += done;
 		n -= (size_t)done;
 	}
+	return 0;
 }
 
 void
@@ -80,15 +81,23 @@ cli_printf(struct cli *cli, const char *fmt, ...)
 {
 	char *text = NULL;
 	va_list ap;
-	int n;
+	int n, rc = 0;
 
 	va_start(ap, fmt);
 	n = vasprintf(&text, fmt, ap);
 	va_end(ap);
 	if (n > 0)
-		cli_write(cli->out_fd, text, (size_t)n);
+		rc = cli_write(cli->out_fd, text, (size_t)n);
+	if (rc < 0 && cli->out_error == 0)
+		cli->out_error = rc;
 	if (n >= 0)
 		free(text);
+}
+
+int
+cli_output_error(const struct cli *cli)
+{
+	return cli->out_error;
 }
 
 void *

@@ -66,6 +66,9 @@ enum cli_state cli_poll(struct cli *cli, int timeout_ms);
  * count */
 unsigned cli_failures(const struct cli *cli);
 
+/** @return 0, or -errno of the first output that could not be written */
+int cli_output_error(const struct cli *cli);
+
 /* For commands */
 
 void *cli_user(const struct cli *cli);

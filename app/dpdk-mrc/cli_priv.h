@@ -62,6 +62,7 @@ struct cli {
 	struct termios tty_saved;
 	enum cli_state state;
 	unsigned failures;
+	int out_error; /* the first; 0: all that was said went out */
 	cli_wait_fn wait;
 	void *wait_ctx;
 	void *user;
@@ -90,8 +91,8 @@ void cli_run(struct cli *cli, const struct cli_args *a);
 /** Runs one line, with or without its end, or says what is wrong with it. */
 void cli_line_run(struct cli *cli, const char *line, size_t len);
 
-/** Writes all; gives up on a reader that takes nothing for a second. */
-void cli_write(int fd, const char *p, size_t n);
+/** Writes all; gives up on a reader that takes nothing for a second. @return 0 or -errno */
+int cli_write(int fd, const char *p, size_t n);
 
 /** Takes the terminal over. @return 0 or -errno */
 int cli_tty_open(struct cli *cli);

@@ -117,6 +117,11 @@ commands_run(struct daemon *d, const struct args *a)
 			break;
 	}
 	failed = cli_failures(cli);
+	if (cli_output_error(cli) < 0) {
+		fprintf(stderr, "dpdk-mrc: standard output: %s\n",
+			strerror(-cli_output_error(cli)));
+		failed++;
+	}
 	cli_free(cli);
 	if (stop)
 		stop_words(why, sizeof(why));
