@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "chaos.h"
 #include "sim.h"
 #include "sim_commit.h"
 
@@ -95,6 +96,8 @@ main(int argc, char **argv)
 	char err[768];
 	int rc;
 
+	if (chaos_wanted(argc, argv))
+		return chaos_main(argc, argv);
 	if (sim_opts_parse(&o, argc, argv, &mode, err, sizeof(err)) < 0) {
 		fprintf(stderr, "mrc-sim: %s\n", err);
 		return 2;

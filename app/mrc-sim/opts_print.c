@@ -21,6 +21,8 @@ sim_opts_help(FILE *f)
 			fprintf(f, " [%s]", r->value);
 		fprintf(f, "\n");
 	}
+	fprintf(f, "  %-28s %s\n", "--chaos [--seeds A..B]",
+		"random networks, loads and faults instead of an experiment [1..100]");
 	fprintf(f, "  %-28s %s\n  %-28s %s\n\nexperiments:\n", "--help", "this text", "--version",
 		"version and commit");
 	for (unsigned i = 0; sim_experiments[i] != NULL; i++) {
