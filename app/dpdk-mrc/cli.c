@@ -173,14 +173,14 @@ cli_line_run(struct cli *cli, const char *line, size_t len)
 	if (rc >= 0)
 		return;
 	failure_count(cli);
-	if (rc == CMDLINE_PARSE_AMBIGUOUS)
+	if (rc == CMDLINE_PARSE_AMBIGUOUS) {
 		cli_printf(cli, "Ambiguous command: %s", buf);
-	else if (rc == CMDLINE_PARSE_NOMATCH)
-		cli_printf(cli, "Command not found: %s", buf);
-	else
-		cli_printf(cli, "Bad arguments: %s", buf);
-	if (rc != CMDLINE_PARSE_NOMATCH)
 		usage_print(cli, buf);
+	} else if (rc == CMDLINE_PARSE_NOMATCH) {
+		cli_printf(cli, "Command not found: %s", buf);
+	} else {
+		cli_hint_refuse(cli, buf);
+	}
 }
 
 /* ---- pipes and sockets ---- */

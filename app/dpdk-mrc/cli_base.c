@@ -11,10 +11,31 @@
 
 #include "cli_priv.h"
 
+#define SYNTAX_COLUMNS 44
+#define HELP_COLUMNS 52
+
+/* Two columns; a syntax wider than its column has a line of its own, help goes on below itself. */
 static void
 row_print(struct cli *cli, const struct cli_row *row)
 {
-	cli_printf(cli, "  %-50s %s\n", row->syntax, row->help);
+	const char *help = row->help, *left = row->syntax;
+
+	if (strlen(left) > SYNTAX_COLUMNS) {
+		cli_printf(cli, "  %s\n", left);
+		left = "";
+	}
+	do {
+		size_t n = strlen(help);
+
+		if (n > HELP_COLUMNS)
+			for (n = HELP_COLUMNS; n > 0 && help[n] != ' ';)
+				n--;
+		if (n == 0) /* a word wider than the column */
+			n = strcspn(help, " ");
+		cli_printf(cli, "  %-*s %.*s\n", SYNTAX_COLUMNS, left, (int)n, help);
+		help += n + strspn(help + n, " ");
+		left = "";
+	} while (*help != '\0');
 }
 
 static int

@@ -14,9 +14,8 @@
 static_assert(CLI_SLOTS_MAX * sizeof(struct cli_slot) <= CMDLINE_PARSE_RESULT_BUFSIZE,
 	"the slots of one command share cmdline's result buffer");
 
-/* Choice number i of "a|b|c"; its length, 0 past the end. */
-static unsigned
-choice_get(const struct cli_token *t, unsigned i, const char **word)
+unsigned
+cli_choice_get(const struct cli_token *t, unsigned i, const char **word)
 {
 	const char *p = t->text, *end = t->text + t->len;
 
@@ -38,7 +37,7 @@ choice_parse(const struct cli_token *t, const char *buf, unsigned len, struct cl
 	const char *word;
 	unsigned i, n;
 
-	for (i = 0; (n = choice_get(t, i, &word)) > 0; i++) {
+	for (i = 0; (n = cli_choice_get(t, i, &word)) > 0; i++) {
 		if (n == len && memcmp(word, buf, len) == 0) {
 			if (slot != NULL)
 				slot->u = i;
@@ -95,47 +94,14 @@ token_parse(cmdline_parse_token_hdr_t *hdr, const char *buf, void *res, unsigned
 	return (int)len;
 }
 
-static int
-token_complete_nb(cmdline_parse_token_hdr_t *hdr)
+/* Completion and its help are ours (cli_hint.c): cmdline only parses. */
+static struct cmdline_token_ops token_ops = {.parse = token_parse};
+
+int
+cli_token_takes(const struct cli_token *t, const char *word)
 {
-	const struct cli_token *t = (const struct cli_token *)hdr;
-	const char *word;
-	int n = 0;
-
-	if (t->kind == CLI_WORD)
-		return 1;
-	while (t->kind == CLI_CHOICE && choice_get(t, n, &word) > 0)
-		n++;
-	return n;
+	return token_parse((cmdline_parse_token_hdr_t *)(uintptr_t)&t->hdr, word, NULL, 0);
 }
-
-static int
-token_complete_elt(cmdline_parse_token_hdr_t *hdr, int i, char *dst, unsigned int size)
-{
-	const struct cli_token *t = (const struct cli_token *)hdr;
-	const char *word = t->text;
-	unsigned n = t->kind == CLI_WORD ? t->len : choice_get(t, i, &word);
-
-	if (i < 0 || n == 0 || n >= size)
-		return -1;
-	memcpy(dst, word, n);
-	dst[n] = '\0';
-	return 0;
-}
-
-static int
-token_help(cmdline_parse_token_hdr_t *hdr, char *dst, unsigned int size)
-{
-	static const char *const kind[] = {
-		"word", "choice", "number, 32 bits", "number, 64 bits", "number", "text"};
-	const struct cli_token *t = (const struct cli_token *)hdr;
-
-	snprintf(dst, size, "%.*s (%s)", (int)t->len, t->text, kind[t->kind]);
-	return 0;
-}
-
-static struct cmdline_token_ops token_ops = {
-	token_parse, token_complete_nb, token_complete_elt, token_help};
 
 /* "<name:type>" without its brackets */
 static int
@@ -267,7 +233,7 @@ cli_is(const struct cli_args *a, const char *word)
 
 		if (t->kind != CLI_CHOICE)
 			continue;
-		n = choice_get(t, a->slot[t->hdr.offset / sizeof(struct cli_slot)].u, &choice);
+		n = cli_choice_get(t, a->slot[t->hdr.offset / sizeof(struct cli_slot)].u, &choice);
 		if (n == strlen(word) && memcmp(choice, word, n) == 0)
 			return true;
 	}

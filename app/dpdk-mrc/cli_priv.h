@@ -81,6 +81,24 @@ struct cli {
 /** Reads a row's syntax into tokens. @return 0 or -EINVAL */
 int cli_inst_init(struct cli_inst *i, struct cli *cli, const struct cli_row *row);
 
+/** Choice number i of a CLI_CHOICE. @return its length, 0 past the end */
+unsigned cli_choice_get(const struct cli_token *t, unsigned i, const char **word);
+
+/** @return the length of a word (up to a blank, '#' or the end) that the token takes, or -1 */
+int cli_token_takes(const struct cli_token *t, const char *word);
+
+/** Says which word of a refused line was wrong, and what may stand there. */
+void cli_hint_refuse(struct cli *cli, const char *line);
+
+/**
+ * Completes the last word of a line, or lists what may stand there: rdline's callback.
+ * @param[in,out] state 0: the first call; -1: list at once; else as it was left
+ * @return CMDLINE_PARSE_COMPLETED_BUFFER: dst is to be added; CMDLINE_PARSE_COMPLETE_AGAIN: dst is
+ * a line to show, call again; 0: no more
+ */
+int
+cli_hint_complete(const struct cli *cli, const char *buf, char *dst, unsigned int size, int *state);
+
 /** help, quit, sleep, version */
 extern const struct cli_row cli_base_rows[];
 extern const unsigned cli_base_rows_n;

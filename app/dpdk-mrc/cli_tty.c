@@ -34,7 +34,7 @@ tty_complete(struct rdline *rdl, const char *buf, char *dst, unsigned int size, 
 {
 	const struct cli *cli = rdline_get_opaque(rdl);
 
-	return cmdline_complete(cli->cl, buf, state, dst, size);
+	return cli_hint_complete(cli, buf, dst, size, state);
 }
 
 /* The terminal to give back should the process end by exit(). */

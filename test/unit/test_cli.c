@@ -76,7 +76,13 @@ cmd_work(struct cli *cli, const struct cli_args *a)
 
 static const struct cli_row rows[] = {
 	{"show conn <id:u32> (stats|state)", "one connection", cmd_show},
-	{"set <name:str> <size:u64> <rate:f64> <out:file>", "every kind of value", cmd_set},
+	{"show conn <id:u32> all", "one connection", cmd_twin},
+	{"show plane", "planes", cmd_twin},
+	{"show ev", "EVs", cmd_twin},
+	{"show ev <node:str>", "of a node", cmd_twin},
+	{"show ev <node:str> plane <plane:u32>", "of a node and plane", cmd_twin},
+	{"set <name:str> <size:u64> <rate:f64> <out:file>",
+		"every kind of value, and a help text that is far too long for one line", cmd_set},
 	{"fail", "fails", cmd_fail},
 	{"twin <a:u32>", "ambiguous", cmd_twin},
 	{"twin <b:str>", "ambiguous", cmd_twin},
@@ -160,27 +166,37 @@ static const struct {
 	{"   ", "", "", 0},
 	{"# a comment", "", "", 0},
 	{"show conn 4294967296 stats", "",
-		"Bad arguments: show conn 4294967296 stats\n"
-		"  show conn <id:u32> (stats|state)\n",
+		"show conn: '4294967296' is out of range, allowed: <id> 0 .. 4294967295\n", 1},
+	{"show conn 0x100000000 stats", "", "show conn: '0x100000000' is out of range, ", 1},
+	{"show conn -1 stats", "", "show conn: '-1' is no number, allowed: <id> 0 .. 4294967295\n",
 		1},
-	{"show conn -1 stats", "", "Bad arguments: ", 1},
-	{"show conn 7x stats", "", "Bad arguments: ", 1},
-	{"show conn 0x stats", "", "Bad arguments: ", 1},
-	{"show conn 7 stat", "", "Bad arguments: ", 1},
-	{"show conn 7 stats|state", "", "Bad arguments: ", 1},
-	{"show conn 7", "", "Bad arguments: ", 1},
-	{"show conn 7 stats more", "", "Bad arguments: ", 1},
-	{"show", "", "Bad arguments: ", 1},
-	{"set a 18446744073709551616 0.5 b", "", "Bad arguments: ", 1},
-	{"set a 1 nan b", "", "Bad arguments: ", 1},
-	{"set a 1 1e999 b", "", "Bad arguments: ", 1},
+	{"show conn 7x stats", "", "show conn: '7x' is no number, ", 1},
+	{"show conn 0x stats", "", "show conn: '0x' is no number, ", 1},
+	{"show  conn 7\tstat # s", "", "show conn 7: 'stat' is unknown, allowed: stats|state|all\n",
+		1},
+	{"show conn 7 stats|state", "", "show conn 7: 'stats|state' is unknown, ", 1},
+	{"show conn 7", "", "show conn 7: what? stats|state|all\n", 1},
+	{"show conn 7 stats more", "", "show conn 7 stats: 'more' is one word too many\n", 1},
+	{"show", "", "show: what? conn|plane|ev\n", 1},
+	{"show planet", "", "show: 'planet' is unknown, allowed: conn|plane|ev\n", 1},
+	{"show ev A plane", "", "show ev A plane: what? <plane> 0 .. 4294967295\n", 1},
+	{"show ev A plain 1", "", "show ev A: 'plain' is unknown, allowed: plane\n", 1},
+	{"set a 18446744073709551616 0.5 b", "",
+		"set a: '18446744073709551616' is out of range, allowed: <size> 0 .. "
+		"18446744073709551615\n",
+		1},
+	{"set a 1 nan b", "", "set a 1: 'nan' is no number that fits, allowed: <rate> a number\n",
+		1},
+	{"set a 1 1e999 b", "", "set a 1: '1e999' is no number that fits, ", 1},
+	{"fail a b c d e f g h i j k l m n o p q r s t u v w x y z", "",
+		"fail: 'a' is one word too many\n", 1},
 	{"sho conn 7 stats", "", "Command not found: sho conn 7 stats\n", 1},
 	{"shows", "", "Command not found: shows\n", 1},
 	{"twin 5", "", "Ambiguous command: twin 5\n  twin <a:u32>\n  twin <b:str>\n", 1},
 	{"twin x", "", "", 0},
 	{"fail", "", "no\n", 1},
 	{"help nothing", "", "No command begins with 'nothing'\n", 1},
-	{"help sho", "", "  show conn <id:u32> (stats|state)", 0},
+	{"help sho", "", "  show conn <id:u32> (stats|state) ", 0},
 	{"version", "", "dpdk-mrc ", 0},
 };
 
@@ -214,6 +230,8 @@ START_TEST(syntaxes_that_cannot_be_read_are_refused)
 }
 END_TEST
 
+#define HELP "                                               "
+
 START_TEST(help_lists_every_command_once)
 {
 	struct bed b;
@@ -226,9 +244,18 @@ START_TEST(help_lists_every_command_once)
 	out = bed_out(&b);
 	ck_assert_ptr_nonnull(strstr(out, "  quit "));
 	ck_assert_ptr_nonnull(strstr(out, "  sleep <ms:u32> "));
-	for (p = out; (p = strstr(p, "show conn")) != NULL; p++)
+	for (p = out; (p = strstr(p, "show plane")) != NULL; p++)
 		n++;
 	ck_assert_uint_eq(n, 1);
+	/* Two columns, a hundred characters: the second begins where a syntax is wide, too. */
+	for (p = out; *p != '\0'; p += strcspn(p, "\n") + 1) {
+		ck_assert_uint_le(strcspn(p, "\n"), 100);
+		ck_assert(strncmp(p, "  ", 2) == 0);
+	}
+	ck_assert_ptr_nonnull(
+		strstr(out, "  set <name:str> <size:u64> <rate:f64> <out:file>\n" HELP
+			    "every kind of value, and a help text that is far too\n" HELP
+			    "long for one line\n"));
 	bed_close(&b);
 }
 END_TEST
@@ -434,6 +461,55 @@ START_TEST(a_terminal_has_prompt_completion_and_history)
 }
 END_TEST
 
+/* Keys, the last of them Tab; what the terminal, which adds a return to a line end, shows for them.
+ */
+static const struct {
+	const char *keys, *shows;
+} tabs[] = {
+	/* Every command once: what comes next where there are several, else its help. */
+	{"\t", "  show         conn|plane|ev\r\r\n"},
+	{"\t", "  fail         fails\r\r\n"},
+	{"\t", "  twin         <a>|<b>\r\r\n"},
+	{"pla\t", "\a"}, /* nothing begins with it */
+	{"show \t", "  conn         <id>\r\r\n  plane        planes\r\r\n  ev           "
+		    "<enter>|<node>\r\r\n"},
+	{"show conn \t", "  <id>         stats|state|all\r\r\n"},
+	{"show conn 7 \t",
+		"  stats        one connection\r\r\n  state        one connection\r\r\n  "
+		"all          one connection\r\r\n"},
+	{"show ev A\t", "  <node>       <enter>|plane\r\r\n"},
+	{"show ev \t", "  <enter>      EVs\r\r\n  <node>       <enter>|plane\r\r\n"},
+	{"show p\t", "lane "},
+	{"wo\tw\t", "ell "},
+	{"show plane \t", "  <enter>      planes\r\r\n"},
+	{"fail # co\t", "\a"},
+};
+
+START_TEST(tab_completes_a_word_or_lists_what_may_follow_each_once)
+{
+	static char out[16384];
+	int master, slave;
+	struct cli *cli;
+	bool silent = strcmp(tabs[_i].shows, "\a") == 0;
+
+	ck_assert_int_eq(openpty(&master, &slave, NULL, NULL, NULL), 0);
+	ck_assert_int_eq(cli_new(slave, slave, "mrc> ", NULL, &cli), 0);
+	ck_assert(type(cli, master, "", "mrc> ", out, sizeof(out)));
+	if (silent) {
+		/* The next key is the first thing that is shown. */
+		ck_assert(type(cli, master, tabs[_i].keys, "", out, sizeof(out)));
+		ck_assert(type(cli, master, "@", "@", out, sizeof(out)));
+		ck_assert_ptr_null(strchr(out, '\n'));
+	} else {
+		ck_assert_msg(type(cli, master, tabs[_i].keys, tabs[_i].shows, out, sizeof(out)),
+			"%s", out);
+	}
+	cli_free(cli);
+	close(master);
+	close(slave);
+}
+END_TEST
+
 START_TEST(control_d_ends_a_terminal_session)
 {
 	static char out[16384];
@@ -471,6 +547,8 @@ cli_suite(void)
 	tcase_add_test(t, an_idle_pipe_does_not_hold_the_caller);
 	tcase_add_test(t, lines_too_long_or_with_zero_bytes_are_refused_and_the_next_runs);
 	tcase_add_test(t, a_terminal_has_prompt_completion_and_history);
+	tcase_add_loop_test(t, tab_completes_a_word_or_lists_what_may_follow_each_once, 0,
+		sizeof(tabs) / sizeof(tabs[0]));
 	tcase_add_test(t, control_d_ends_a_terminal_session);
 	suite_add_tcase(s, t);
 	return s;
