@@ -14,7 +14,7 @@
 	(64u << 20) /* of transfers with a least time: two passes fill the network \
 		     */
 #define POLL_CQES 32
-#define UNITS_MAX 1e9
+#define PLAN_BYTES_MAX 1e18 /* what 64 bits hold, and nobody waits for */
 
 /* What the links carry at most. */
 static double
@@ -26,7 +26,7 @@ links_bytes_per_s(const struct transfer *t)
 int
 transfer_plan(struct transfer *t)
 {
-	double bytes = t->job.min_s * links_bytes_per_s(t);
+	double bytes = fmin(PLAN_BYTES_MAX, t->job.min_s * links_bytes_per_s(t));
 	double copies = 1, units = 1, pass = 1;
 	int rc;
 
@@ -36,7 +36,7 @@ transfer_plan(struct transfer *t)
 		if (bytes > 0)
 			copies = fmin(copies, ceil(bytes / (double)t->size));
 		copies = fmax(copies, 1);
-		units = fmin(UNITS_MAX, fmax(1, ceil(bytes / (copies * (double)t->size))));
+		units = fmax(1, ceil(bytes / (copies * (double)t->size)));
 		pass = ceil(PASS_BYTES_MIN / (copies * (double)t->size));
 		if (bytes > 0)
 			pass = fmin(pass, units);
