@@ -142,6 +142,7 @@ mrc_engine_attach(struct mrc_engine *eng, struct mrc_conn *c, uint64_t now_ns)
 		return rc;
 	eng->conns[c->p.qpn & 0xffff] = c;
 	eng->conns_n++;
+	eng_peer_anew(eng, c->set->owner, now_ns);
 	return 0;
 }
 

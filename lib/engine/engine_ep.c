@@ -117,6 +117,22 @@ eng_ep_status(struct mrc_engine *eng, uint64_t now_ns)
 	}
 }
 
+/*
+ * QPs were exchanged with the peer: it may have started anew, and then it knows nothing of what it
+ * said of its ports and numbers its updates from the start. The planes it said are down are tried
+ * again; data goes there only when probes were answered.
+ */
+void
+eng_peer_anew(struct mrc_engine *eng, struct eng_peer *p, uint64_t now_ns)
+{
+	uint32_t all = (1u << p->set->planes) - 1;
+
+	p->psu_any = false;
+	if (p->set->peer_up == all || mrc_path_peer_ports(p->set, all, now_ns) < 0)
+		return;
+	eng_set_touched(eng, p->set, now_ns);
+}
+
 /* ---- in ---- */
 
 static void
@@ -133,6 +149,11 @@ rx_request(struct mrc_engine *eng, unsigned plane, const struct mrc_view *v, uin
 
 	if (p == NULL) {
 		eng_drop(eng, MRC_DROP_NO_PEER);
+		return;
+	}
+	/* a port that was taken out by hand still hears: silence is what tells */
+	if (v->hdr.ep.op == MRC_EP_EV_PROBE && !(eng->up >> plane & 1)) {
+		eng_drop(eng, MRC_DROP_PORT_DOWN);
 		return;
 	}
 	if (v->hdr.ep.op == MRC_EP_PORT_STATUS) {

@@ -85,6 +85,7 @@ bool eng_ep_tx(struct mrc_engine *eng, uint16_t *room, struct mrc_txd *d, uint64
 void eng_ep_status(struct mrc_engine *eng, uint64_t now_ns);
 void eng_peer_arm(struct mrc_engine *eng, struct eng_peer *p, uint64_t now_ns);
 void eng_peer_fire(struct mrc_timer *t, void *arg);
+void eng_peer_anew(struct mrc_engine *eng, struct eng_peer *p, uint64_t now_ns);
 
 /* After the protocol touched a set: its probes may be due sooner. */
 static inline void

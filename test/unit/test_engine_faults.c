@@ -243,6 +243,52 @@ START_TEST(a_port_status_that_is_lost_twice_still_reaches_the_peer)
 }
 END_TEST
 
+static bool
+lose_all_updates(struct bed *b, unsigned from, unsigned plane, struct rte_mbuf *m)
+{
+	psu_seen = 0;
+	return lose_two_updates(b, from, plane, m);
+}
+
+/* Found by chaos: a node that restarts has all ports up and no reason to say so. */
+START_TEST(a_new_qp_makes_nodes_ask_again_for_ports_that_were_said_to_be_down)
+{
+	struct bed_cfg cfg = {.exp_cnt = 4};
+	struct bed *b = bed_make(&cfg);
+
+	mrc_engine_plane(b->n[0].eng, 1, false, b->now_ns);
+	bed_run(b, b->now_ns + BED_MS, NULL);
+	ck_assert_uint_eq(b->n[1].set->peer_up, 0xd);
+	b->fate = lose_all_updates;
+	mrc_engine_plane(b->n[0].eng, 1, true, b->now_ns);
+	bed_run(b, b->now_ns + 10 * BED_MS, NULL);
+	ck_assert_uint_eq(b->n[1].set->peer_up, 0xd);
+	b->fate = NULL;
+	bed_connect(b, 1);
+	ck_assert(bed_run(b, b->now_ns + BED_MS, none_bad));
+	ck_assert_uint_eq(b->n[1].set->peer_up, 0xf);
+	bed_free(b);
+}
+END_TEST
+
+START_TEST(a_node_answers_no_probe_on_a_port_that_it_took_down)
+{
+	struct bed_cfg cfg = {.exp_cnt = 4};
+	struct bed *b = bed_make(&cfg);
+
+	mrc_engine_plane(b->n[0].eng, 1, false, b->now_ns);
+	bed_run(b, b->now_ns + BED_MS, NULL);
+	/* the wire lives, and node 1 asks */
+	bed_connect(b, 1);
+	bed_run(b, b->now_ns + 5 * BED_MS, NULL);
+	ck_assert_uint_eq(bed_bad(b->n[1].set), 8);
+	ck_assert_uint_gt(mrc_engine_drops(b->n[0].eng)->n[MRC_DROP_PORT_DOWN], 0);
+	mrc_engine_plane(b->n[0].eng, 1, true, b->now_ns);
+	ck_assert(bed_run(b, b->now_ns + 3 * BED_MS, none_bad));
+	bed_free(b);
+}
+END_TEST
+
 static unsigned requests_seen;
 
 static bool
@@ -427,6 +473,8 @@ engine_faults_suite(void)
 	tcase_add_test(t, a_plane_taken_out_by_hand_is_told_to_the_peer_and_blamed_for_nothing);
 	tcase_add_test(t, a_port_status_that_is_lost_twice_still_reaches_the_peer);
 	tcase_add_test(t, a_port_status_counts_however_many_probes_went_before_it);
+	tcase_add_test(t, a_new_qp_makes_nodes_ask_again_for_ports_that_were_said_to_be_down);
+	tcase_add_test(t, a_node_answers_no_probe_on_a_port_that_it_took_down);
 	tcase_add_test(t, a_peer_that_falls_silent_ends_in_retry_exceeded_then_flushes_in_order);
 	tcase_add_test(t, a_write_the_peer_must_not_take_ends_both_ends_and_writes_nothing);
 	suite_add_tcase(s, t);
