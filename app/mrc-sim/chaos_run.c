@@ -93,6 +93,12 @@ run_until(struct chaos *c, uint64_t end_ns, bool (*done)(const struct chaos *c))
 	return false;
 }
 
+static bool
+quiet(const struct chaos *c)
+{
+	return mrc_fabric_frames(c->fab) + c->late_n == 0 && chaos_settled(c);
+}
+
 void
 chaos_run(struct chaos *c)
 {
@@ -108,6 +114,7 @@ chaos_run(struct chaos *c)
 		chaos_unfinished(c, what, sizeof(what));
 		chaos_fail(c, "not finished at %.0f us:%s", (double)c->now_ns / 1e3, what);
 	}
-	/* what still flies lands: late copies, answers */
+	/* what still flies lands: late copies, answers; then all must be as before */
 	run_until(c, c->now_ns + 20 * c->p.base_rtt_ns, NULL);
+	run_until(c, c->now_ns + c->p.bound_ns, quiet);
 }

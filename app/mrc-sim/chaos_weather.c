@@ -227,6 +227,8 @@ chaos_weather_clear(struct chaos *c)
 	for (unsigned i = 0; i < CHAOS_REPAIRS; i++)
 		if (c->repair[i].at_ns != UINT64_MAX)
 			repair(c, &c->repair[i]);
+	for (unsigned i = 0; i < c->p.hosts; i++)
+		chaos_unhoard(&c->host[i], CHAOS_POOL);
 	for (unsigned pl = 1; pl <= c->p.planes; pl++) {
 		snprintf(name, sizeof(name), "p%u", pl);
 		mrc_fabric_link_set(c->fab, name, MRC_LINK_UP);
