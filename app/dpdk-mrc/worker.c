@@ -74,8 +74,8 @@ turn_time(struct worker *w)
 
 	w->last_ns = raw;
 	if (gap > w->gap_limit_ns) {
-		/* time goes on by the limit all the same: a machine on which every turn is that slow
-		 * must get on, too */
+		/* time goes on by the limit all the same: a machine on which every turn is that
+		 * slow must get on, too */
 		w->frozen_ns += gap - w->gap_limit_ns;
 		w->stats.gaps++;
 		w->stats.gap_ns += gap - w->gap_limit_ns;
