@@ -14,6 +14,13 @@ int cmd_register(void);
 int cmd_show_register(void);
 int cmd_set_register(void);
 int cmd_run_register(void);
+
+/** The argument "plane" of a command, from 0. @return 0, or -1: there is none, and it has said so
+ */
+int cmd_plane_get(struct cli *cli, const struct cli_args *a, unsigned *plane);
+/** The argument "node" of a command. @return NULL: there is none, and it has said so */
+struct daemon_node *cmd_node_get(struct cli *cli, const struct cli_args *a);
+
 /** Says what ended by itself meanwhile: call often. */
 void cmd_run_poll(struct cli *cli);
 /** Asks what the session waits for (send, bench) to end as a failed command. @return false: it

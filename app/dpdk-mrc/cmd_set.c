@@ -5,8 +5,8 @@
 
 #include "cmd.h"
 
-static int
-plane_of(struct cli *cli, const struct cli_args *a, unsigned *plane)
+int
+cmd_plane_get(struct cli *cli, const struct cli_args *a, unsigned *plane)
 {
 	struct daemon *d = cli_user(cli);
 	uint32_t n = cli_u32(a, "plane");
@@ -19,13 +19,28 @@ plane_of(struct cli *cli, const struct cli_args *a, unsigned *plane)
 	return 0;
 }
 
+struct daemon_node *
+cmd_node_get(struct cli *cli, const struct cli_args *a)
+{
+	struct daemon *d = cli_user(cli);
+	struct daemon_node *n = daemon_node_find(d, cli_str(a, "node"));
+
+	if (n != NULL)
+		return n;
+	cli_printf(cli, "no node %.40s, allowed:", cli_str(a, "node"));
+	for (unsigned i = 0; i < d->nodes_n; i++)
+		cli_printf(cli, " %s", d->nodes[i].cfg->name);
+	cli_printf(cli, "\n");
+	return NULL;
+}
+
 static int
 set_plane(struct cli *cli, const struct cli_args *a)
 {
 	struct daemon *d = cli_user(cli);
 	unsigned plane;
 
-	if (plane_of(cli, a, &plane) < 0)
+	if (cmd_plane_get(cli, a, &plane) < 0)
 		return -1;
 	for (unsigned i = 0; i < d->nodes_n; i++)
 		daemon_plane_admin(d, &d->nodes[i], plane, cli_is(a, "up"));
@@ -36,14 +51,10 @@ static int
 set_node_plane(struct cli *cli, const struct cli_args *a)
 {
 	struct daemon *d = cli_user(cli);
-	struct daemon_node *n = daemon_node_find(d, cli_str(a, "node"));
+	struct daemon_node *n = cmd_node_get(cli, a);
 	unsigned plane;
 
-	if (n == NULL) {
-		cli_printf(cli, "no node %s\n", cli_str(a, "node"));
-		return -1;
-	}
-	if (plane_of(cli, a, &plane) < 0)
+	if (n == NULL || cmd_plane_get(cli, a, &plane) < 0)
 		return -1;
 	daemon_plane_admin(d, n, plane, cli_is(a, "up"));
 	return 0;

@@ -202,37 +202,74 @@ ev_row(struct cli *cli, const struct daemon_node *n, const struct mrc_path_set *
 		(unsigned long)e->lost, (unsigned long)e->skips, text);
 }
 
-static int
-show_ev(struct cli *cli, const struct cli_args *a)
+#define ALL_PLANES UINT32_MAX
+
+static void
+evs_of_node(struct cli *cli, const struct daemon_node *n, unsigned plane)
 {
-	struct daemon *d = cli_user(cli);
+	const struct mrc_path_set *set;
 	struct mrc_addr gid;
+
+	for (unsigned k = 0; (set = mrc_engine_peer_get(n->eng, k, &gid)) != NULL; k++)
+		for (unsigned e = 0; e < set->evs_n; e++)
+			if (plane == ALL_PLANES || set->ev[e].plane == plane)
+				ev_row(cli, n, set, e);
+}
+
+/* node NULL: all */
+static int
+evs_print(struct cli *cli, const struct daemon_node *node, unsigned plane)
+{
+	const struct daemon *d = cli_user(cli);
 
 	cli_printf(cli, "%-6s %5s %5s %-10s %-6s %-7s %10s %8s %8s  %s\n", "node", "ev", "plane",
 		"value", "state", "use", "packets", "lost", "skips", "uSIDs");
-	for (unsigned i = 0; i < d->nodes_n; i++) {
-		const struct mrc_path_set *set;
-
-		for (unsigned k = 0; (set = mrc_engine_peer_get(d->nodes[i].eng, k, &gid)) != NULL;
-			k++)
-			for (unsigned e = 0; e < set->evs_n; e++)
-				ev_row(cli, &d->nodes[i], set, e);
-	}
+	for (unsigned i = 0; i < d->nodes_n; i++)
+		if (node == NULL || node == &d->nodes[i])
+			evs_of_node(cli, &d->nodes[i], plane);
 	return 0;
 }
 
 static int
-show_fabric(struct cli *cli, const struct cli_args *a)
+show_ev(struct cli *cli, const struct cli_args *a)
+{
+	return evs_print(cli, NULL, ALL_PLANES);
+}
+
+static int
+show_ev_node(struct cli *cli, const struct cli_args *a)
+{
+	const struct daemon_node *n = cmd_node_get(cli, a);
+
+	return n == NULL ? -1 : evs_print(cli, n, ALL_PLANES);
+}
+
+static int
+show_ev_node_plane(struct cli *cli, const struct cli_args *a)
+{
+	const struct daemon_node *n = cmd_node_get(cli, a);
+	unsigned plane;
+
+	if (n == NULL || cmd_plane_get(cli, a, &plane) < 0)
+		return -1;
+	return evs_print(cli, n, plane);
+}
+
+/* Links are numbered plane by plane, as many in each. */
+static int
+links_print(struct cli *cli, unsigned plane)
 {
 	static const char *const states[] = {"up", "down", "blackhole"};
-	struct daemon *d = cli_user(cli);
+	const struct daemon *d = cli_user(cli);
 	struct mrc_fabric *f;
+	unsigned each;
 
 	if (d->fabric == NULL) {
 		cli_printf(cli, "no fabric: the planes are joined back to back\n");
 		return 0;
 	}
 	f = mrc_drv_fabric_get(d->fabric);
+	each = mrc_fabric_links(f) / d->cfg->planes;
 	cli_printf(cli, "%-20s %-9s %12s %14s %8s %8s %8s %8s %8s\n", "link", "state", "packets",
 		"bytes", "trims", "marks", "drops", "queue", "queue max");
 	for (unsigned i = 0; i < mrc_fabric_links(f); i++) {
@@ -240,7 +277,8 @@ show_fabric(struct cli *cli, const struct cli_args *a)
 		struct mrc_link_stats s;
 		char name[32];
 
-		if (mrc_fabric_link_get(f, i, name, &state, &s) < 0)
+		if ((plane != ALL_PLANES && i / each != plane) ||
+			mrc_fabric_link_get(f, i, name, &state, &s) < 0)
 			continue;
 		cli_printf(cli, "%-20s %-9s %12lu %14lu %8lu %8lu %8lu %8u %8u\n", name,
 			states[state], (unsigned long)s.packets, (unsigned long)s.bytes,
@@ -248,6 +286,20 @@ show_fabric(struct cli *cli, const struct cli_args *a)
 			s.queue_bytes, s.queue_bytes_max);
 	}
 	return 0;
+}
+
+static int
+show_fabric(struct cli *cli, const struct cli_args *a)
+{
+	return links_print(cli, ALL_PLANES);
+}
+
+static int
+show_fabric_plane(struct cli *cli, const struct cli_args *a)
+{
+	unsigned plane;
+
+	return cmd_plane_get(cli, a, &plane) < 0 ? -1 : links_print(cli, plane);
 }
 
 static void
@@ -316,9 +368,13 @@ static const struct cli_row rows[] = {
 	{"show conn", "connections (QPs), a line each", show_conns},
 	{"show conn <qpn:u32>", "one connection in full", show_conn},
 	{"show ev", "EVs: plane, value, state, use, packets, uSID list", show_ev},
+	{"show ev <node:str>", "those of one node", show_ev_node},
+	{"show ev <node:str> plane <plane:u32>", "those of one node over one plane",
+		show_ev_node_plane},
 	{"show fabric",
 		"links of the fabric, both directions: state, traffic, trims, marks, drops, queue",
 		show_fabric},
+	{"show fabric plane <plane:u32>", "those of one plane", show_fabric_plane},
 	{"show drops", "refused frames by reason, where there are any", show_drops},
 	{"show worker", "polling lcores: turns, time that did not count, what runs there",
 		show_worker},

@@ -2,9 +2,11 @@
 # shellcheck shell=bash
 # What the tests of the whole daemon share. A test sources this, runs its checks, and ends with `finish`.
 #
-# It owns a temporary folder ($t), the daemons it started, and a picture of the machine taken before: at the end
-# no process, /var/run/dpdk entry, hugepage, network interface or unix socket may be there that was not there at the
-# start. MRC_BUILD names the build; meson sets it.
+# It owns a temporary folder ($t), the daemons it started, and a picture of what they could leave on the machine: at
+# the end no process, /var/run/dpdk entry, hugepage file, network interface or unix socket may be there that was not
+# there at the start. Other daemons may run, come and go meanwhile, also some of the same build: our processes are known
+# by MRC_TEST in their environment, what they leave by their pids, which stand in $t/pids and in the names of EAL's
+# folders, files and sockets. MRC_BUILD names the build; meson sets it.
 
 set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -15,27 +17,55 @@ t=$(mktemp -d "${TMPDIR:-/tmp}/mrc-test.XXXXXX")
 checks=0
 failures=0
 pids=()
+export MRC_TEST=$t # marks all processes below this shell
+: >"$t/pids"
 
 # Sanitizers cost time, not correctness: bounds on waiting stretch with them.
 slow=1
 [[ $build != *asan* ]] || slow=4
 
+# Processes of this test, its own shells aside: all that inherited MRC_TEST.
+processes_ours()
+{
+    local p exe
+
+    for p in /proc/[0-9]*; do
+        exe=$(readlink "$p/exe" 2>/dev/null) || continue
+        case $exe in "$build"/* | "$t"/*) ;; *) continue ;; esac
+        tr '\0' '\n' <"$p/environ" 2>/dev/null | grep -qxF "MRC_TEST=$MRC_TEST" && echo "${p#/proc/}"
+    done
+}
+
+# Drops names with a pid in them, as in mrcPID, that is none of ours.
+of_ours()
+{
+    local line p
+
+    while read -r line; do
+        p=$(sed -nE 's/.*mrc([0-9]+).*/\1/p' <<<"$line")
+        [ -n "$p" ] && ! grep -qx "$p" "$t/pids" || echo "$line"
+    done
+}
+
 # One line for each thing of ours that could be left on the machine.
 machine_picture()
 {
-    local p m
+    local m
 
-    { pgrep -x dpdk-mrc; pgrep -x mrc-bench; } | while read -r p; do
-        case $(readlink "/proc/$p/exe") in "$build"/*) echo "process $p" ;; esac
-    done
-    find /var/run/dpdk -mindepth 1 -maxdepth 1 -printf 'runtime %f\n' 2>/dev/null
-    awk '$3 == "hugetlbfs" { print $2 }' /proc/mounts | while read -r m; do
-        find "$m" -mindepth 1 -printf 'hugepage %p\n' 2>/dev/null
-    done
-    awk '/^HugePages_(Total|Free|Rsvd)/ { print "pages " $1 $2 }' /proc/meminfo
-    find /sys/class/net -mindepth 1 -maxdepth 1 -printf 'interface %f\n'
-    awk '$NF ~ /mrc|dpdk/ { print "socket " $NF }' /proc/net/unix
+    processes_ours | sed 's/^/process /'
+    {
+        find /var/run/dpdk -mindepth 1 -maxdepth 1 -name 'mrc*' -printf 'runtime %f\n' 2>/dev/null
+        awk '$3 == "hugetlbfs" { print $2 }' /proc/mounts | while read -r m; do
+            find "$m" -mindepth 1 -name 'mrc*' -printf 'hugepage %p\n' 2>/dev/null
+        done
+        awk '$NF ~ /mrc/ { print "socket " $NF }' /proc/net/unix
+    } | of_ours
+    find /sys/class/net -mindepth 1 -maxdepth 1 '(' -name '*mrc*' -o -name 'dtap*' ')' -printf 'interface %f\n'
 }
+
+# A program that leaves its pid in $t/pids
+# shellcheck disable=SC2016 # the inner shell expands
+noted=(sh -c 'echo "$$" >>"$0" && exec "$@"' "$t/pids")
 
 pages_reserve()
 {
@@ -98,7 +128,7 @@ daemon_start()
     local output=$1
 
     shift
-    env --default-signal=INT,TERM setsid "$daemon" "$@" >"$output" 2>&1 </dev/null &
+    env --default-signal=INT,TERM setsid "${noted[@]}" "$daemon" "$@" >"$output" 2>&1 </dev/null &
     pid=$!
     pids+=("$pid")
 }
@@ -110,7 +140,7 @@ daemon_run()
 
     shift 2
     rc=0
-    timeout --foreground -k 5 "$seconds" "$daemon" "$@" >"$output" 2>&1 </dev/null || rc=$?
+    timeout --foreground -k 5 "$seconds" "${noted[@]}" "$daemon" "$@" >"$output" 2>&1 </dev/null || rc=$?
 }
 
 # pid_end SECONDS: waits for $pid; sets $rc.

@@ -20,7 +20,7 @@ for signal in INT TERM; do
 done
 
 mkfifo "$t/stdin"
-env --default-signal=INT,TERM setsid "$daemon" -c "$top/config/quickstart.json" <"$t/stdin" >"$t/idle.out" 2>&1 &
+env --default-signal=INT,TERM setsid "${noted[@]}" "$daemon" -c "$top/config/quickstart.json" <"$t/stdin" >"$t/idle.out" 2>&1 &
 pid=$!
 pids+=("$pid")
 exec 9>"$t/stdin"
