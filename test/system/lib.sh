@@ -84,6 +84,7 @@ at_exit()
         kill -KILL -- "-$p" 2>/dev/null
     done
     [ -z "${hugepages_before:-}" ] || pages_reserve "$hugepages_before"
+    awk -v t="$t/" 'index($2, t) == 1 { print $2 }' /proc/mounts | xargs -r umount
     rm -rf -- "$t"
 }
 trap at_exit EXIT
