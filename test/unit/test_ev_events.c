@@ -294,7 +294,7 @@ END_TEST
 
 /* ---- two threads ---- */
 
-#define POSTS 300000
+#define POSTS 60000
 
 struct race {
 	struct bed bed;
@@ -310,7 +310,7 @@ producer(void *arg)
 	mrc_prng_seed(&prng, 3);
 	for (uint64_t n = 0; n < POSTS; n++) {
 		post(&r->bed, n);
-		if (mrc_prng_below(&prng, 16) == 0)
+		if (mrc_prng_below(&prng, 64) == 0)
 			sched_yield();
 	}
 	atomic_store_explicit(&r->done, true, memory_order_release);
