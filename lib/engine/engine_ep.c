@@ -128,7 +128,8 @@ eng_peer_anew(struct mrc_engine *eng, struct eng_peer *p, uint64_t now_ns)
 	uint32_t all = (1u << p->set->planes) - 1;
 
 	p->psu_any = false;
-	if (p->set->peer_up == all || mrc_path_peer_ports(p->set, all, now_ns) < 0)
+	if ((p->set->peer_up & p->set->peer_said) == all ||
+		mrc_path_peer_ports(p->set, all, now_ns) < 0)
 		return;
 	eng_set_touched(eng, p->set, now_ns);
 }

@@ -114,8 +114,9 @@ struct mrc_path_plane {
 
 struct mrc_path_set {
 	unsigned planes;
-	uint32_t up;	  /* bit p: our port is up */
-	uint32_t peer_up; /* bit p: the peer says its port is up */
+	uint32_t up;	    /* bit p: our port is up */
+	uint32_t peer_up;   /* bit p: the peer says its port is up */
+	uint32_t peer_said; /* its latest word, peer_up unless that left no plane */
 	unsigned slots, good;
 	uint8_t ctl_plane;   /* rotation of control packets */
 	uint32_t srtt_ns;    /* smoothed RTT from all QPs; 0: none yet */
@@ -221,7 +222,7 @@ void mrc_path_deny(struct mrc_path_set *set, unsigned ev, bool denied, uint64_t 
 void mrc_path_port(struct mrc_path_set *set, unsigned plane, bool up, uint64_t now_ns);
 /**
  * The peer's Port Status Update. @param mask bit p: port p + 1 is reachable
- * @return 0, or -ENETDOWN: it would leave no plane; ignored
+ * @return 0, or -ENETDOWN: it would leave no plane; not used before our ports make it usable
  */
 int mrc_path_peer_ports(struct mrc_path_set *set, uint32_t mask, uint64_t now_ns);
 

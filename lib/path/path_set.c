@@ -113,7 +113,7 @@ mrc_path_set_create(const struct mrc_path_params *p, struct mrc_path_set **out)
 	}
 	memset(set->ev_hash, 0xff, hash_size * sizeof(*set->ev_hash));
 	set->ev_hash_mask = hash_size - 1;
-	set->up = set->peer_up = (1u << p->planes) - 1;
+	set->up = set->peer_up = set->peer_said = (1u << p->planes) - 1;
 	for (unsigned i = 0; i < p->evs_n; i++) {
 		struct mrc_path_ev *e = &set->ev[i];
 

@@ -251,10 +251,14 @@ mrc_path_port(struct mrc_path_set *set, unsigned plane, bool up, uint64_t now_ns
 	if (up == ((set->up & bit) != 0))
 		return;
 	set->up ^= bit;
-	if (!up)
+	if (!up) {
 		plane_suspect(set, plane, now_ns);
-	else
-		plane_probe_now(set, plane, now_ns);
+		return;
+	}
+	plane_probe_now(set, plane, now_ns);
+	/* what the peer said while nothing of it was of use */
+	if (set->peer_said != set->peer_up)
+		mrc_path_peer_ports(set, set->peer_said, now_ns);
 }
 
 int
@@ -264,6 +268,8 @@ mrc_path_peer_ports(struct mrc_path_set *set, uint32_t mask, uint64_t now_ns)
 	uint32_t change;
 
 	mask &= all;
+	if (mask != 0)
+		set->peer_said = mask;
 	if ((mask & set->up) == 0)
 		return -ENETDOWN;
 	change = mask ^ set->peer_up;

@@ -245,9 +245,10 @@ third_node(struct bed *b, uint32_t *qpn)
 	p.peer_gid.b[14] = 9;
 	p.set = bed_paths(b, 1, &n->gid, &p.peer_gid);
 	ck_assert_int_eq(mrc_engine_peer_add(n->eng, &p.peer_gid, p.set), 0);
-	ck_assert_int_eq(mrc_path_peer_ports(p.set, 0x1, b->now_ns), 0);
 	ck_assert_int_eq(mrc_conn_create(&p, &c), 0);
 	ck_assert_int_eq(mrc_engine_attach(n->eng, c, b->now_ns), 0);
+	/* said after the QPs were exchanged: before, it would not count */
+	ck_assert_int_eq(mrc_path_peer_ports(p.set, 0x1, b->now_ns), 0);
 	b->arg = qpn;
 	return c;
 }

@@ -509,12 +509,42 @@ START_TEST(the_peers_port_mask_takes_planes_out_but_never_the_last)
 }
 END_TEST
 
+/* Found by chaos: what the peer said while our own ports were down was forgotten, and a plane of
+ * its stayed down for ever. */
+START_TEST(an_update_that_leaves_no_path_is_remembered_until_our_port_is_back)
+{
+	struct mrc_path_set *set = bed_set(2, 4, 0);
+
+	ck_assert_int_eq(mrc_path_peer_ports(set, 0x1, 10), 0);
+	/* all of ours are down: its plane 1 is back, and we cannot use it yet */
+	mrc_path_port(set, 0, false, 11);
+	mrc_path_port(set, 1, false, 11);
+	ck_assert_int_eq(mrc_path_peer_ports(set, 0x3, 12), -ENETDOWN);
+	ck_assert_uint_eq(set->peer_up, 0x1);
+	mrc_path_port(set, 0, true, 13);
+	ck_assert_uint_eq(set->peer_up, 0x3);
+	/* it changes from one plane to the other, and ours has only the first */
+	ck_assert_int_eq(mrc_path_peer_ports(set, 0x2, 14), -ENETDOWN);
+	ck_assert_uint_eq(set->peer_up, 0x3);
+	mrc_path_port(set, 1, true, 15);
+	ck_assert_uint_eq(set->peer_up, 0x2);
+	/* none at all is nonsense, and not remembered */
+	ck_assert_int_eq(mrc_path_peer_ports(set, 0x0, 16), -ENETDOWN);
+	mrc_path_port(set, 0, false, 17);
+	mrc_path_port(set, 0, true, 18);
+	ck_assert_uint_eq(set->peer_up, 0x2);
+	bed_recount(set);
+	mrc_path_set_destroy(set);
+}
+END_TEST
+
 static Suite *
 path_suite(void)
 {
 	Suite *s = suite_create("path");
 	TCase *t = tcase_create("making");
 
+	tcase_add_test(t, an_update_that_leaves_no_path_is_remembered_until_our_port_is_back);
 	tcase_add_test(t, a_set_of_wrong_numbers_is_refused);
 	tcase_add_test(t, backups_are_taken_from_all_planes_alike_and_leave_each_a_slot);
 	tcase_add_test(t, an_echoed_value_finds_its_ev_and_no_other_value_does);
