@@ -92,6 +92,12 @@ check "a victim is measured" key "$t/j" '1 <= r["victim_slowdown"] < 1.5'
 simulated "$t/k" 1 --limit-us 20 --json
 check "who does not end in time is told" has "$t/k.err" 'did not end by'
 
+timeout $((30 * slow)) "$sim" --chaos --seeds 1..10 >"$t/chaos"
+check "ten chaos seeds hold" equal $? 0
+check "and are counted" has "$t/chaos" '^chaos: 10 seeds, 0 failed'
+
+refused --chaos --seeds 5..1
+refused --chaos --hosts 4
 refused --experiment nonsense
 refused --hosts 17 --hosts-per-leaf 4
 refused --no-such-option
