@@ -9,7 +9,8 @@
  *
  *   chaos.c       seeds from the command line, two runs each, what is told
  *   chaos_plan.c  what a seed stands for          chaos_run.c      the event loop
- *   chaos_host.c  engines, paths, QPs, deaths     chaos_weather.c  faults come and go
+ *   chaos_host.c  engines, QPs, deaths            chaos_weather.c  faults come and go
+ *   chaos_path.c  EVs, path sets, windows
  *   chaos_work.c  writes and completions          chaos_net.c      frames on their way
  *   chaos_judge.c what must hold at the end
  *
@@ -183,6 +184,12 @@ void chaos_plan_make(struct chaos_plan *p, uint64_t seed);
 void chaos_plan_text(const struct chaos_plan *p, char *buf, unsigned size);
 /* @return false: no memory */
 bool chaos_flow_plan(struct chaos *c, struct chaos_flow *f, struct mrc_prng *prng);
+
+/* chaos_path.c */
+/** The local uSID prefix, 48 bits, of a host's port. */
+void chaos_sid_get(const struct chaos *c, unsigned host, unsigned plane, uint8_t sid[6]);
+/** Path set and window from host a to host b, where they are not there yet. @return 0 or -errno */
+int chaos_peer_make(struct chaos *c, unsigned a, unsigned b);
 
 /* chaos_host.c */
 int chaos_hosts_make(struct chaos *c);
