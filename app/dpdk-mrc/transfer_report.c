@@ -312,6 +312,6 @@ transfer_ok_text(const struct transfer *t, char *text, unsigned size)
 	char sha[2 * TRANSFER_SHA_BYTES + 1];
 
 	transfer_sha_text(t->sha_file, sha);
-	snprintf(text, size, "OK %s %lu bytes, %.3f Gb/s by the clock on the wall", sha,
-		(unsigned long)t->size, gbps(b->placed - a->placed, b->wall_ns - a->wall_ns));
+	snprintf(text, size, "OK %s %lu bytes, %.3f Gb/s", sha, (unsigned long)t->size,
+		gbps(b->placed - a->placed, b->wall_ns - a->wall_ns));
 }
