@@ -9,7 +9,7 @@ set -euo pipefail
 # One write is 1 MiB; 16 are posted at a time.
 write_bytes=1048576
 write_depth=16
-rounds=5
+rounds=7
 seconds=2
 json=0
 
@@ -22,7 +22,7 @@ usage: bench.sh [--json] [--rounds N] [--seconds S]
   goodput_1m_one_core  1 MiB writes over four ring planes, ICRC on, both nodes on one core; limit: bare_one_core
   goodput_1m_rings     the same, a core a side; limit: bare_two_cores
   --json       one object a row: name, value, unit, limit, ratio
-  --rounds N   how often each row is measured (default 5)
+  --rounds N   how often each row is measured (default 7)
   --seconds S  how long each of ours runs a round, whole seconds (default 2)
 EOF
 }
