@@ -5,6 +5,8 @@
  */
 #include "conn_priv.h"
 
+#include "mrc_copy.h"
+
 #include <string.h>
 
 /* Lengths as the opcode demands; va counts against the region only. */
@@ -214,7 +216,7 @@ conn_rx_write(struct mrc_conn *c, const struct mrc_view *v, uint64_t now_ns)
 		if (dst == NULL)
 			return refuse(c, psn, MRC_AETH_NAK_ACCESS, MRC_DROP_REMOTE_ACCESS, now_ns);
 		if (v->payload != NULL)
-			memcpy(dst, v->payload, v->payload_len);
+			mrc_copy(dst, v->payload, v->payload_len);
 	}
 	mark_received(c, v, psn);
 	rx->last_seen = about;

@@ -8,6 +8,7 @@
 
 #include <isa-l/crc.h>
 
+#include "mrc_copy.h"
 #include "mrc_hdr.h"
 #include "wire_priv.h"
 
@@ -63,15 +64,13 @@ mrc_icrc_copy(uint32_t crc, uint8_t *dst, const uint8_t *src, uint32_t n)
 	 * must not make a packet that fails its check.
 	 */
 	while (n > COPY_CHUNK_BYTES) {
-		memmove(dst, src, COPY_CHUNK_BYTES);
+		mrc_copy(dst, src, COPY_CHUNK_BYTES);
 		crc = crc32_gzip_refl(crc, dst, COPY_CHUNK_BYTES);
 		dst += COPY_CHUNK_BYTES;
 		src += COPY_CHUNK_BYTES;
 		n -= COPY_CHUNK_BYTES;
 	}
-	/* memmove: of memcpy with a length known to be small the compiler makes string moves,
-	 * slower here */
-	memmove(dst, src, n);
+	mrc_copy(dst, src, n);
 	return crc32_gzip_refl(crc, dst, n);
 }
 
