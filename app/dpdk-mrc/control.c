@@ -24,7 +24,7 @@ cc_get(struct daemon *d, struct daemon_node *n, unsigned dest, struct mrc_cc **c
 	const struct cfg_cc *k = &d->cfg->cc;
 	struct mrc_cc_params p = {.ops = mrc_cc_find(k->algorithm),
 		.rate_bps = (uint64_t)(k->rate_gbps * 1e9) * d->cfg->planes,
-		.base_rtt_ns = d->base_rtt_ns,
+		.base_rtt_ns = k->base_rtt_ns,
 		.packet_bytes = packet_nominal(d->cfg),
 		.trimming = d->cfg->fabric.trim,
 		.window_bytes = k->window_bytes};

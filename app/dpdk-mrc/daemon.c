@@ -256,7 +256,6 @@ daemon_start(struct daemon *d, const struct cfg *cfg, bool huge, const char *pca
 	d->cfg = cfg;
 	d->huge = huge;
 	d->qp_seed = cfg->seed;
-	d->base_rtt_ns = paths_base_rtt_ns(cfg);
 	clock_start();
 	rc = build(d, pcap_dir, snaplen, err, err_size);
 	if (rc < 0)

@@ -52,7 +52,6 @@ struct daemon {
 	struct daemon_node nodes[MRC_NODES_MAX];
 	struct pcap *pcap;
 	bool huge;
-	uint64_t base_rtt_ns;
 	uint64_t qp_seed;
 	bool stopping;
 };
@@ -118,7 +117,5 @@ int paths_set_create(const struct daemon *d, const struct cfg_node *a, const str
 /** The local uSID prefix (block and uSID, 48 bits) of a node's port. */
 void
 paths_local_sid(const struct cfg *cfg, const struct cfg_node *n, unsigned plane, uint8_t sid[6]);
-/** RTT of one full packet over the longest path, empty network. */
-uint64_t paths_base_rtt_ns(const struct cfg *cfg);
 
 #endif /* DAEMON_H */

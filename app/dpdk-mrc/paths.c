@@ -12,9 +12,6 @@
 #include "daemon.h"
 #include "mrc_usid.h"
 
-/* Software ports: what a turn of the worker adds at each end and in the fabric. */
-#define TURN_SLACK_NS 50000
-#define RING_RTT_NS 100000
 /* Source ports of RoCEv2: from here up no well-known service makes a reader of captures think of
  * something else. */
 #define SPORT_FIRST 49152
@@ -169,7 +166,7 @@ paths_set_create(const struct daemon *d, const struct cfg_node *a, const struct 
 		.backups = prof->backups,
 		.min_active = prof->min_active,
 		.tmpl = tmpl,
-		.base_rtt_ns = d->base_rtt_ns,
+		.base_rtt_ns = cfg->cc.base_rtt_ns,
 		.reorder_min_ns = cfg->path.jitter_ns,
 		.probe_rto_ns = rto_ns,
 		.probe_backoff_max_ns = cfg->path.probe_backoff_max_ns,
@@ -188,19 +185,4 @@ paths_set_create(const struct daemon *d, const struct cfg_node *a, const struct 
 		rc = mrc_path_set_create(&p, set);
 	free(evs);
 	return rc;
-}
-
-uint64_t
-paths_base_rtt_ns(const struct cfg *cfg)
-{
-	uint64_t data, ack, hops = 4;
-
-	if (cfg->cc.base_rtt_ns != 0)
-		return cfg->cc.base_rtt_ns;
-	if (cfg->link != CFG_LINK_FABRIC)
-		return RING_RTT_NS;
-	/* each hop stores and forwards; the answer is one SACK */
-	data = (uint64_t)((cfg->qp.mtu_bytes + MRC_HDR_BYTES_MAX) * 8 / cfg->fabric.rate_gbps);
-	ack = (uint64_t)(MRC_HDR_BYTES_MAX * 8 / cfg->fabric.rate_gbps);
-	return hops * (data + ack + 2 * cfg->fabric.latency_ns) + TURN_SLACK_NS;
 }

@@ -20,8 +20,8 @@ conn_loss_mark(struct mrc_conn *c, uint64_t psn, enum mrc_loss cause, bool blame
 {
 	struct mrc_conn_tx *tx = &c->tx;
 	struct mrc_rec *r = rec_of(c, psn);
-	const struct mrc_path_plane *plane = &c->set->plane[c->set->ev[r->ev].plane];
-	struct mrc_path_plane_stats *ps = &c->set->plane[c->set->ev[r->ev].plane].stats;
+	struct mrc_path_plane *plane = &c->set->plane[c->set->ev[r->ev].plane];
+	struct mrc_path_plane_stats *ps = &plane->stats;
 
 	list_remove(c, &tx->flight, r);
 	list_append(c, &tx->queue, r);
